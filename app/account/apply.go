@@ -145,12 +145,12 @@ type ApplyInput struct {
 //
 //openapi:schema ApplyResult
 type ApplyResult struct {
-	Revision uint64 `json:"revision" schema:"min=1"` // number of the revision that is in force now
+	Revision uint64 `json:"revision" schema:"min=1"` // number of the revision now in force
 	// Whether the content differs. Equal content makes no revision.
 	Changed      bool     `json:"changed"`
-	TotalChanges int      `json:"totalChanges" schema:"min=0"`    // how many changes there are in all
+	TotalChanges int      `json:"totalChanges" schema:"min=0"`    // total number of changes
 	Changes      []Change `json:"changes" schema:"maxItems=1000"` // the first 1,000 changes
-	// What looks like a mistake and was accepted.
+	// Accepted content that looks like a mistake.
 	Warnings []errdefs.Detail `json:"warnings"`
 }
 

@@ -13,16 +13,16 @@ import (
 
 // Change is one difference between two configurations.
 //
-// Its path names stations, SKUs and other things with a code by that, a long one shortened: "currency", "skus[BK-1000]",
-// "stationGroups[leeds/packing].shiftPatternCode".
+// Its path names stations, SKUs and other things with a code by that, a long one shortened: "currency",
+// "skus[BK-1000]", "stationGroups[leeds/packing].shiftPatternCode".
 //
 //openapi:schema Change
 type Change struct {
-	// What differs, by its code and not its place: stations[OVEN-1].name.
+	// What differs, by code, not by position: stations[OVEN-1].name.
 	Path string `json:"path"`
 	Kind string `json:"kind" schema:"enum=added|removed|changed"`
-	From any    `json:"from"` // the value before; null when it was not there
-	To   any    `json:"to"`   // the value after; null when it is gone
+	From any    `json:"from"` // the value before; null if there was none
+	To   any    `json:"to"`   // the value after; null if it was removed
 }
 
 // maxChanges is how many changes an answer lists; the total is told beside them.

@@ -16,14 +16,14 @@ type StationView struct {
 	Plant        PlantRef            `json:"plant"`
 	Group        Ref                 `json:"group"` // the station's group
 	Flags        map[string]Decision `json:"flags" schema:"is=StationFlags"`
-	Reasons      []ReasonView        `json:"reasons"`      // the reasons that may be used here, as a tree
-	TaskLists    []TaskListView      `json:"taskLists"`    // the Task lists that are available here
-	ShiftPattern *ShiftPatternView   `json:"shiftPattern"` // the shift pattern in force; null when there is none
+	Reasons      []ReasonView        `json:"reasons"`      // the reasons available at the station, as a tree
+	TaskLists    []TaskListView      `json:"taskLists"`    // the Task lists available at the station
+	ShiftPattern *ShiftPatternView   `json:"shiftPattern"` // the shift pattern in force; null if there is none
 	SKUs         []SKURef            `json:"skus"`         // the SKUs that the station can run
 	Settings     map[string]any      `json:"settings" schema:"is=StationSettings"`
 }
 
-// Ref is a thing's code and name.
+// Ref is a code and its name.
 //
 //openapi:schema Ref
 type Ref struct {
@@ -36,7 +36,7 @@ type Ref struct {
 //openapi:schema StationSku
 type SKURef struct {
 	Ref
-	Quick bool `json:"allowUseInQuickSchedule"` // whether it can be started without having been planned
+	Quick bool `json:"allowUseInQuickSchedule"` // whether it can be started without a plan
 }
 
 // PlantRef is the plant of a station.
@@ -53,19 +53,19 @@ type PlantRef struct {
 //openapi:schema FlagDecision
 type Decision struct {
 	Value string `json:"value" schema:"enum=on|off"`
-	From  Level  `json:"from"` // it is default where no level says anything
+	From  Level  `json:"from"` // default if no level sets it
 }
 
-// ReasonView is a reason that may be used at a station, or the heading of some that may.
+// ReasonView is a reason available at a station, or a heading above such reasons.
 //
 //openapi:schema StationReason
 type ReasonView struct {
 	Code        string  `json:"code"`
 	Name        *string `json:"name"`
 	Description *string `json:"description"`
-	Type        Codes   `json:"type" schema:"enum=downtime|non_production"` // what the reason can be given to
+	Type        Codes   `json:"type" schema:"enum=downtime|non_production"` // what the reason applies to
 	OEE         *string `json:"oee" schema:"enum=setup|changeover|planned"` // how OEE counts the time
-	// It stands here for its children only and cannot be chosen.
+	// A heading: it has children but cannot be chosen.
 	Heading bool         `json:"heading"`
 	Reasons []ReasonView `json:"reasons"`
 }
@@ -81,7 +81,7 @@ type TaskListView struct {
 	Tasks       []TaskView `json:"tasks"`
 }
 
-// TaskView is a Task as it stands in one list.
+// TaskView is a Task in a list.
 //
 //openapi:schema StationTask
 type TaskView struct {
@@ -89,8 +89,8 @@ type TaskView struct {
 	Title        string   `json:"title"`
 	Description  *string  `json:"description"`
 	RequireNotes bool     `json:"requireNotes"`
-	Order        Number   `json:"order"`   // its place in the list; null when the manifest gives none
-	Trigger      *Trigger `json:"trigger"` // the Task's own; it applies where the list has none
+	Order        Number   `json:"order"`   // position in the list; null if the manifest sets none
+	Trigger      *Trigger `json:"trigger"` // the Task's own trigger, which applies if the list has none
 }
 
 // ShiftPatternView is the shift pattern in force and the level that names it.
@@ -265,8 +265,8 @@ func (s *Station) settings() map[string]any {
 	return o
 }
 
-// WithDefaults returns a copy of the station in which a field that is unset, and that the specification says the meaning of
-// then, has that meaning (http-api.md 2.3). The others stay unset.
+// WithDefaults returns a copy of the station in which a field that is unset, and that the specification says the
+// meaning of then, has that meaning (http-api.md 2.3). The others stay unset.
 func (s *Station) WithDefaults() Station {
 	d := *s
 	mode := func(field **string, fallback string) {

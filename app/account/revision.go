@@ -22,14 +22,14 @@ type Revision struct {
 	Account   Account   `json:"account"` // the record as it was, without its secret
 }
 
-// RevisionInfo is one state of the configuration. None is ever overwritten.
+// RevisionInfo is one state of the configuration. Revisions are never overwritten.
 //
 //openapi:schema Revision
 type RevisionInfo struct {
 	Revision  uint64 `json:"revision" schema:"min=1"` // number of the revision, from 1
 	CreatedAt string `json:"createdAt" schema:"ref=Moment"`
 	Author    string `json:"author"` // who made it
-	Note      string `json:"note"`   // why; may be empty
+	Note      string `json:"note"`   // reason for the change; may be empty
 }
 
 // Revisions lists the revisions of the caller's account, newest first, and how many there are.
@@ -80,13 +80,13 @@ func (s *Service) Revision(p auth.Principal, number uint64) (*Representation, er
 	return newRepresentation(&former, manifestHead(&former), pure[1:], []byte("}")), nil
 }
 
-// Difference is what makes one revision into another.
+// Difference is the changes that lead from one revision to another.
 //
 //openapi:schema Difference
 type Difference struct {
 	From         uint64   `json:"from" schema:"min=1"`
 	To           uint64   `json:"to" schema:"min=1"`
-	TotalChanges int      `json:"totalChanges" schema:"min=0"`    // how many changes there are in all
+	TotalChanges int      `json:"totalChanges" schema:"min=0"`    // total number of changes
 	Changes      []Change `json:"changes" schema:"maxItems=1000"` // the first 1,000 changes
 }
 

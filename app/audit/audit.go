@@ -7,8 +7,8 @@
 //	audit  (account id, seq) -> Record
 //
 // One bucket and no index: every change pays for its record, and few read them. The records of an account are
-// numbered without a gap, so how many there are is told by the first and the last. The oldest are removed in time (Trim);
-// the number of the first that is left tells how many were.
+// numbered without a gap, so how many there are is told by the first and the last. The oldest are removed in time
+// (Trim); the number of the first that is left tells how many were.
 package audit
 
 import (
@@ -36,9 +36,9 @@ func Buckets() []string { return []string{records.Name()} }
 //openapi:schema Actor
 type Actor struct {
 	Email string `json:"email"` // empty for the local command line
-	// key:<id>, session:<id>, login, local, or service for what it does by itself; never a secret.
+	// key:<id>, session:<id>, login, local, or service for the service's own actions; never a secret.
 	Credential string `json:"credential"`
-	Address    string `json:"address"` // the network address; empty when there is none
+	Address    string `json:"address"` // network address; empty when unknown
 }
 
 // Record is one change: who made it, with which credential, when, what and from where.
@@ -47,13 +47,13 @@ type Actor struct {
 //
 //openapi:schema AuditRecord
 type Record struct {
-	Seq       uint64            `json:"seq" schema:"min=1"` // of the account, from 1 without a gap
+	Seq       uint64            `json:"seq" schema:"min=1"` // number within the account, from 1 without gaps
 	At        instant.Time      `json:"at"`
 	AccountID string            `json:"accountId"`
 	Actor     Actor             `json:"actor"`
-	Action    string            `json:"action"`               // what was done, such as key.create
-	Target    string            `json:"target"`               // what it was done to: an id, an address, a code
-	Detail    map[string]string `json:"detail" schema:"null"` // more about it; null when there is none
+	Action    string            `json:"action"`               // the action, such as key.create
+	Target    string            `json:"target"`               // the target: an id, an address or a code
+	Detail    map[string]string `json:"detail" schema:"null"` // details; null if there are none
 }
 
 // Put writes a record in the transaction of the change, dated with the transaction's time. The detail may be nil.
@@ -95,12 +95,12 @@ type Page struct {
 	Next    uint64   // only records before this number were not looked at; 0: all were
 }
 
-// Piece is how many records one List looks at, so that writers do not wait long for the room that they free. Whoever looks for
-// more asks again with Before.
+// Piece is how many records one List looks at, so that writers do not wait long for the room that they free. Whoever
+// looks for more asks again with Before.
 const Piece = 5000
 
-// List reads records of an account. Without anything in particular it looks at those alone that it returns, and the total is
-// of all before. Errors are the store's.
+// List reads records of an account. Without anything in particular it looks at those alone that it returns, and the
+// total is of all before. Errors are the store's.
 func List(tx *kv.Tx, accountID string, q Query) (Page, error) {
 	page, err := read(tx, accountID, &q)
 	if err != nil {

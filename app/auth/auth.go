@@ -27,7 +27,7 @@ import (
 	"opsmon/app/errdefs"
 )
 
-// Role is what somebody may do in an account, highest first.
+// Role is a role in an account, highest first.
 //
 // See decisions.md section 4.
 //

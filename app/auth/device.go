@@ -12,11 +12,12 @@ import (
 	"opsmon/kv"
 )
 
-// Device is a credential that may send the signals of the stations it names, and nothing else (monitoring.md section 2).
+// Device is a credential that may send the signals of the stations it names, and nothing else (monitoring.md section
+// 2).
 type Device struct {
 	ID           string       `json:"id"` // <account>/<name>
 	Name         string       `json:"name"`
-	StationCodes []string     `json:"stationCodes"` // the stations it may send for
+	StationCodes []string     `json:"stationCodes"` // stations whose signals it may send
 	CreatedAt    instant.Time `json:"createdAt"`
 }
 
@@ -135,8 +136,8 @@ func (s *Service) ListDevices(p Principal) ([]Device, error) {
 	return list, err
 }
 
-// RevokeDevice takes a device away, given by its id or its name. From the answer on its token is dead, and whoever asked
-// OnDeviceRevoked has been told. Admins only. Errors: Forbidden, NotFound, Conflict on an archived account.
+// RevokeDevice takes a device away, given by its id or its name. From the answer on its token is dead, and whoever
+// asked OnDeviceRevoked has been told. Admins only. Errors: Forbidden, NotFound, Conflict on an archived account.
 func (s *Service) RevokeDevice(p Principal, id string) error {
 	name := strings.ToLower(strings.TrimPrefix(id, p.AccountID+"/"))
 	return s.write(p, Admin, func(tx *kv.Tx, _ Role, c *changes) error {
@@ -156,16 +157,16 @@ func (s *Service) RevokeDevice(p Principal, id string) error {
 	})
 }
 
-// OnDeviceRevoked has fn told the id of each device that is revoked, before the revocation is answered: connections that
-// it has open must end. fn must not wait.
+// OnDeviceRevoked has fn told the id of each device that is revoked, before the revocation is answered: connections
+// that it has open must end. fn must not wait.
 func (s *Service) OnDeviceRevoked(fn func(id string)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.onRevoked = append(s.onRevoked, fn)
 }
 
-// AuthenticateDevice returns whose token this is. It does not touch the store. On an archived account no device is let in.
-// Errors: Unauthorized.
+// AuthenticateDevice returns whose token this is. It does not touch the store. On an archived account no device is let
+// in. Errors: Unauthorized.
 func (s *Service) AuthenticateDevice(raw string) (Principal, error) {
 	hash, ok := parseToken(prefixDevice, raw)
 	if !ok {

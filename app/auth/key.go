@@ -23,11 +23,11 @@ type Key struct {
 	ID    string `json:"id"`    // public id; good for DELETE /key/{key}
 	Name  string `json:"name"`  // what the key is for; may be empty
 	Email string `json:"email"` // whose key it is
-	// The highest role that the key has; its user's own limits it further.
+	// The key's maximum role; its user's role limits it further.
 	Role       Role          `json:"role"`
 	CreatedAt  instant.Time  `json:"createdAt"`
-	LastUsedAt *instant.Time `json:"lastUsedAt"` // null: never
-	ExpiresAt  *instant.Time `json:"expiresAt"`  // null: never
+	LastUsedAt *instant.Time `json:"lastUsedAt"` // null means never
+	ExpiresAt  *instant.Time `json:"expiresAt"`  // null means never
 }
 
 // KeyInput is what may be asked of a new key (decisions.md section 5).
@@ -39,15 +39,15 @@ type KeyInput struct {
 
 const maxName = 64 // characters
 
-// How many keys a person may have in an account, expired ones included until they are swept. Members and admins have programs
-// that make keys; nobody else is to fill the store with them.
+// How many keys a person may have in an account, expired ones included until they are swept. Members and admins have
+// programs that make keys; nobody else is to fill the store with them.
 const (
 	maxKeys       = 100
 	maxKeysMember = 100_000
 )
 
-// reserveKey makes room for one more key of a person; done gives it back when the key is made, which then counts itself, or
-// is not. Error: Conflict.
+// reserveKey makes room for one more key of a person; done gives it back when the key is made, which then counts
+// itself, or is not. Error: Conflict.
 func (s *Service) reserveKey(accountID, email string, role Role) (done func(), err error) {
 	most := maxKeys
 	if role.AtLeast(Member) {

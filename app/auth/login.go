@@ -24,7 +24,7 @@ type LoginRequest struct {
 
 // LoginResult is the answer to a LoginRequest (decisions.md section 4).
 type LoginResult struct {
-	Code       string    // five digits, to be compared with those in the message
+	Code       string    // five digits to compare with those in the message
 	LoginToken string    // for the cookie `login`: lets this browser be let in later; never to a log
 	Session    Principal // nothing is proven yet: TypeLogin, role readonly; Expires is the link's
 }
@@ -46,7 +46,7 @@ func LinkURL(baseURL, token string) string {
 	return strings.TrimRight(baseURL, "/") + "/link#" + token
 }
 
-// PendingLogin is somebody who waits for a one-time link.
+// PendingLogin is a pending sign-in.
 //
 // It never holds the token.
 //
@@ -56,7 +56,7 @@ type PendingLogin struct {
 	Email     string       `json:"email"`
 	Role      Role         `json:"role"` // the role that the person will have
 	AccountID string       `json:"accountId"`
-	Address   string       `json:"address"` // the network address asked from
+	Address   string       `json:"address"` // network address of the request
 	CreatedAt instant.Time `json:"createdAt"`
 	ExpiresAt instant.Time `json:"expiresAt"`
 }
@@ -64,10 +64,11 @@ type PendingLogin struct {
 // errBadLink is the answer to a link that never was, has expired, was replaced or died of wrong codes.
 var errBadLink error = errdefs.New(errdefs.Forbidden, "the link is not valid, or not any more: ask for a new one")
 
-// Limits of requests to sign in within loginWindow (decisions.md section 5). The first is of all that one address asks for. The
-// second is of what one address asks for one person. The third is of what is asked for one person by all addresses that this
-// person has not signed in from lately: it keeps many machines from filling somebody's mailbox. No stranger's requests
-// count against an address that the person uses, and it takes many addresses to reach the third limit.
+// Limits of requests to sign in within loginWindow (decisions.md section 5). The first is of all that one address asks
+// for. The second is of what one address asks for one person. The third is of what is asked for one person by all
+// addresses that this person has not signed in from lately: it keeps many machines from filling somebody's mailbox. No
+// stranger's requests count against an address that the person uses, and it takes many addresses to reach the third
+// limit.
 const (
 	loginWindow       = 15 * time.Minute
 	loginsOfAddress   = 20
@@ -104,8 +105,8 @@ func (s *Service) noteEntered(email, address string) {
 	s.entered.put(email+" "+AddressKey(address), s.clock())
 }
 
-// familiar reports whether a person has signed in from an address lately: since the service started, or with a session that
-// still lives.
+// familiar reports whether a person has signed in from an address lately: since the service started, or with a session
+// that still lives.
 func (s *Service) familiar(email, from string, now time.Time) bool {
 	if at, ok := s.entered.get(email + " " + from); ok && now.Sub(at) < familiar {
 		return true
@@ -292,7 +293,8 @@ func (l linkRecord) pending(now time.Time) bool {
 // LinkFor shows the link of a pending request to an admin of an account that the person belongs to. Only a hash of
 // the link is kept, so it is a new one; the one before, which may be in the mail, dies. It opens the admin's account
 // and no other one: an admin of one account must not get into another as its user. The local command line's is as
-// the request's own. Errors: Forbidden, NotFound for a code that no pending request has, Conflict on an archived account.
+// the request's own. Errors: Forbidden, NotFound for a code that no pending request has, Conflict on an archived
+// account.
 func (s *Service) LinkFor(p Principal, code string) (Link, error) {
 	token, made := newToken(prefixLink)
 	var shown Link

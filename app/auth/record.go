@@ -60,7 +60,7 @@ type sessionRecord struct {
 	CreatedAt instant.Time `json:"createdAt"`
 	ExpiresAt instant.Time `json:"expiresAt"`       // lags behind the one in memory by the time between two flushes
 	Bound     bool         `json:"bound,omitempty"` // may not change its account
-	Address   string       `json:"address"`         // signed in from
+	Address   string       `json:"address"`         // network address at sign-in
 
 	// Of a tablet only.
 	TabletID     string   `json:"tabletId,omitempty"`
@@ -98,8 +98,8 @@ type linkRecord struct {
 	Approved  bool          `json:"approved,omitempty"` // used to let the asking browser in
 }
 
-// live reports whether a link may still be used. One that was made well after now is from when the clock was wrong: it is
-// dead, or it would live for as long as the clock was ahead.
+// live reports whether a link may still be used. One that was made well after now is from when the clock was wrong: it
+// is dead, or it would live for as long as the clock was ahead.
 func (l linkRecord) live(now time.Time) bool {
 	return now.Before(l.ExpiresAt.Time) && l.ExpiresAt.Sub(now) <= 2*LinkLifetime
 }

@@ -17,16 +17,16 @@ import (
 //openapi:schema SignedIn
 type Session struct {
 	ID         string       `json:"id"`
-	Current    bool         `json:"current"` // the one that asks
+	Current    bool         `json:"current"` // the calling session
 	AccountID  string       `json:"accountId"`
-	Address    string       `json:"address"` // signed in from
+	Address    string       `json:"address"` // network address at sign-in
 	CreatedAt  instant.Time `json:"createdAt"`
 	LastUsedAt instant.Time `json:"lastUsedAt"` // to the hour
 	ExpiresAt  instant.Time `json:"expiresAt"`
 }
 
-// Sessions lists where the caller is signed in, used last first. Whoever came with a key, or through a link for one account, is
-// shown those of that account alone. The list is empty, never nil. Errors: Unauthorized.
+// Sessions lists where the caller is signed in, used last first. Whoever came with a key, or through a link for one
+// account, is shown those of that account alone. The list is empty, never nil. Errors: Unauthorized.
 func (s *Service) Sessions(p Principal) ([]Session, error) {
 	list := []Session{}
 	err := s.store.View(func(tx *kv.Tx) error {
@@ -74,9 +74,9 @@ func (s *Service) EndSessions(p Principal, keepThis bool) (ended int, err error)
 	return ended, err
 }
 
-// EndSessionsOf ends the sessions that a user has in the caller's account, and returns how many have ended. Those in other
-// accounts go on there, but may not change to this one any more. Admins only.
-// Errors: Invalid (email), Forbidden, NotFound, Conflict on an archived account.
+// EndSessionsOf ends the sessions that a user has in the caller's account, and returns how many have ended. Those in
+// other accounts go on there, but may not change to this one any more. Admins only. Errors: Invalid (email), Forbidden,
+// NotFound, Conflict on an archived account.
 func (s *Service) EndSessionsOf(p Principal, email string) (ended int, err error) {
 	if email, err = ParseEmail(email); err != nil {
 		return 0, err

@@ -23,12 +23,12 @@ const tabletPrefix = "tablet:"
 type Tablet struct {
 	ID           string        `json:"id"`
 	Name         string        `json:"name"`
-	Email        string        `json:"email"` // the identity under which it acts: tablet:NAME@DOMAIN
+	Email        string        `json:"email"` // its identity: tablet:NAME@DOMAIN
 	Role         Role          `json:"role" schema:"enum=supervisor|operator|readonly"`
-	StationCodes []string      `json:"stationCodes"` // the stations it is bound to
+	StationCodes []string      `json:"stationCodes"` // its stations
 	CreatedAt    instant.Time  `json:"createdAt"`
-	PairedAt     *instant.Time `json:"pairedAt"` // null: its link has not been opened yet
-	// To the hour. Null: never, or not for a month.
+	PairedAt     *instant.Time `json:"pairedAt"` // when it was paired; null if its link was not opened yet
+	// To the hour; null if never, or not for a month.
 	LastUsedAt *instant.Time `json:"lastUsedAt"`
 }
 
@@ -185,8 +185,8 @@ func (s *Service) ListTablets(p Principal) ([]Tablet, error) {
 	return list, err
 }
 
-// TabletName returns the name that the caller, a tablet, was paired with. Errors: Unauthorized for who is no tablet, such as one that
-// was revoked since it was let in; the store's.
+// TabletName returns the name that the caller, a tablet, was paired with. Errors: Unauthorized for who is no tablet,
+// such as one that was revoked since it was let in; the store's.
 func (s *Service) TabletName(p Principal) (name string, err error) {
 	err = s.store.View(func(tx *kv.Tx) error {
 		for item, err := range tablets.Scan(tx, kv.Under(tablets, p.AccountID)) {

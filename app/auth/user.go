@@ -10,7 +10,7 @@ import (
 	"opsmon/kv"
 )
 
-// User is a person who was added to the account.
+// User is a user who was added to the account.
 //
 // See decisions.md section 4.
 //
@@ -258,8 +258,8 @@ type First struct {
 
 // BootstrapTx makes a new account's first admin, with an API key or a session, inside the transaction that makes the
 // account (decisions.md section 7, `app init`). When that is committed and the account is known to Accounts, call
-// done: it brings the memory up. Like the transaction's own function it may run more than once; the raw credential and the
-// done of the last run count. Errors: Invalid (email), Conflict when the address is a user of the account already.
+// done: it brings the memory up. Like the transaction's own function it may run more than once; the raw credential and
+// the done of the last run count. Errors: Invalid (email), Conflict when the address is a user of the account already.
 func (s *Service) BootstrapTx(tx *kv.Tx, in First) (raw string, done func(), err error) {
 	email, err := ParseEmail(in.Email)
 	if err != nil {

@@ -31,10 +31,10 @@ const (
 type Detail struct {
 	// Dotted path from the root of what was sent, such as account.plants[2].code.
 	Field string `json:"field"`
-	Issue string `json:"issue"` // what is wrong, with the limit in it
+	Issue string `json:"issue"` // what is wrong, including the limit
 
-	// Given names other fields that the problem follows from, with commas between. Where one of them is wrong, nothing is
-	// known of this one.
+	// Given names other fields that the problem follows from, with commas between. Where one of them is wrong, nothing
+	// is known of this one.
 	Given string `json:"-"`
 }
 
@@ -116,8 +116,8 @@ func Cap(details []Detail) []Detail {
 // mostShown is how many characters of a value a message shows.
 const mostShown = 64
 
-// Shorten returns a text as messages show it: of a long one its first 64 characters and "…", so that a hostile value does not fill an
-// answer.
+// Shorten returns a text as messages show it: of a long one its first 64 characters and "…", so that a hostile value
+// does not fill an answer.
 func Shorten(s string) string { return ShortenTo(s, mostShown) }
 
 // ShortenTo is Shorten with another number of characters.

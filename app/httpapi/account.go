@@ -265,7 +265,7 @@ func postRestore(c *call) (reply, error) {
 	return applied(c.api.cfg.Accounts.Restore(c.p, n, c.query("note"), c.match()))
 }
 
-// profile is who is behind the request.
+// profile is the caller.
 //
 // See http-api.md section 2.4.
 //
@@ -275,13 +275,13 @@ type profile struct {
 	Accounts []auth.Membership `json:"accounts"` // the accounts that the person belongs to
 	APIKey   string            `json:"apiKey"`   // the API key that the request came with; empty for a session
 	Account  profileAccount    `json:"account"`
-	// Of a tablet alone: the name that it was paired with.
+	// Only for tablets: the tablet's name.
 	TabletName string `json:"tabletName,omitempty"`
-	// Of a tablet alone: the stations that it is bound to.
+	// Only for tablets: its stations.
 	StationCodes []string `json:"stationCodes,omitzero"`
 }
 
-// profileAccount is the account in short.
+// profileAccount is the account in brief.
 //
 //openapi:schema ProfileAccount
 type profileAccount struct {

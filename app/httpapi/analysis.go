@@ -39,11 +39,11 @@ func analysisRoutes() []route {
 //
 //openapi:schema ParetoLine
 type barView struct {
-	CauseCode  *string `json:"causeCode"` // code of the reason; null: nobody has said why
+	CauseCode  *string `json:"causeCode"` // code of the reason; null for downtime without a cause
 	Name       *string `json:"name"`
 	DowntimeMs int64   `json:"downtimeMs"`
-	Count      int     `json:"count"`      // stops that have time in the range
-	Share      float64 `json:"share"`      // of all downtime
+	Count      int     `json:"count"`      // number of stops that overlap the range
+	Share      float64 `json:"share"`      // share of all downtime
 	Cumulative float64 `json:"cumulative"` // the share of this and all lines before
 }
 
@@ -67,14 +67,14 @@ func getPareto(c *call) (reply, error) {
 	return list(results, -1)
 }
 
-// cycleView is how long cycles of a SKU took at a station, ms.
+// cycleView is the cycle times of a SKU at a station, ms.
 //
 //openapi:schema CycleTimes
 type cycleView struct {
 	StationCode      string   `json:"stationCode"`
 	SKUCode          string   `json:"skuCode"`
-	SpecifiedCycleMs *float64 `json:"specifiedCycleMs"` // by the rate that holds now; null: there is none
-	Count            int      `json:"count"`            // cycles that were measured
+	SpecifiedCycleMs *float64 `json:"specifiedCycleMs"` // cycle time by the present rate; null if there is no rate
+	Count            int      `json:"count"`            // number of measured cycles
 	MedianMs         float64  `json:"medianMs"`
 	Best10PercentMs  float64  `json:"best10PercentMs"` // a tenth of the cycles took at most this long
 	SpreadMs         float64  `json:"spreadMs"`        // from the first to the third quartile

@@ -85,7 +85,7 @@ type BootstrapInput struct {
 type BootstrapResult struct {
 	AccountID string `json:"accountId"`
 	Email     string `json:"email"` // the first admin
-	// An admin's API key; empty where signIn asked for a session, which is in the cookie.
+	// An admin's API key; empty if signIn requested a session, which is in the cookie.
 	APIKey   string           `json:"apiKey"`
 	Session  string           `json:"-"` // raw, for the cookie
 	Warnings []errdefs.Detail `json:"-"`

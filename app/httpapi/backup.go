@@ -107,12 +107,12 @@ type storedBackup struct {
 	Name   string       `json:"name"`
 	MadeAt instant.Time `json:"madeAt"`
 	Bytes  int64        `json:"bytes" schema:"min=0"` // size of the file
-	// Made by the schedule, asked for by somebody, made before an upgrade, or brought from elsewhere. Scheduled ones
-	// are removed by the service itself, and all but the newest three of upgrades by the next one.
+	// Made by schedule, on request, before an upgrade, or uploaded. The service removes scheduled backups by their
+	// retention settings, and all but the newest three of upgrades.
 	Origin    backup.Origin `json:"origin"`
 	Encrypted bool          `json:"encrypted"`
 	App       string        `json:"app"`     // version of the program that made it
-	Problem   string        `json:"problem"` // why it cannot be read; empty when it can
+	Problem   string        `json:"problem"` // why the backup cannot be read; empty if it can
 
 	// When it was made, app.yaml could not be used: a restore brings the store, and puts that text beside.
 	UnusableSettings bool `json:"unusableSettings"`
@@ -123,14 +123,14 @@ type storedBackup struct {
 //openapi:schema BackupOverview
 type backupOverview struct {
 	Folder    string `json:"folder"`    // where they are, on the machine
-	Scheduled bool   `json:"scheduled"` // the service makes backups by itself
-	// When the newest one that the service made was made, by schedule or asked for; null when there is none.
+	Scheduled bool   `json:"scheduled"` // scheduled backups are on
+	// Time of the newest backup that the service made, by schedule or on request; null if there is none.
 	LastAt  *instant.Time `json:"lastAt"`
-	NextAt  *instant.Time `json:"nextAt"`  // when the next is due; null: as soon as possible, or never
-	Running bool          `json:"running"` // a scheduled one is being made
-	Overdue bool          `json:"overdue"` // none was made although one has been due for six hours
-	Problem string        `json:"problem"` // what has to be looked into; empty when nothing has
-	// The restore that was begun last; null when there was none since the service started.
+	NextAt  *instant.Time `json:"nextAt"`  // when the next backup is due; null means as soon as possible, or never
+	Running bool          `json:"running"` // a scheduled backup is being made
+	Overdue bool          `json:"overdue"` // a scheduled backup has been due for six hours
+	Problem string        `json:"problem"` // what needs attention; empty if nothing does
+	// The latest restore; null if there was none since the service started.
 	Restore *RestoreState  `json:"restore"`
 	Backups []storedBackup `json:"backups"`
 }
@@ -158,7 +158,8 @@ func getBackups(c *call) (reply, error) {
 	return ok(out)
 }
 
-// busyWithBackups refuses what writable does, and a second long operation on backups at the same time: each reads and writes whole stores.
+// busyWithBackups refuses what writable does, and a second long operation on backups at the same time: each reads and
+// writes whole stores.
 func (c *call) busyWithBackups() error {
 	if err := c.writable(); err != nil {
 		return err
@@ -293,16 +294,17 @@ func (c *call) passphraseFor(given string) (string, error) {
 	return cfg.Passphrase, err
 }
 
-// verifiedBackup is what is in a backup that is whole.
+// verifiedBackup is the content of an intact backup.
 //
 //openapi:schema VerifiedBackup
 type verifiedBackup struct {
 	Name   string         `json:"name"`
 	MadeAt instant.Time   `json:"madeAt"`
 	App    string         `json:"app"`                   // version of the program that made it
-	Counts map[string]int `json:"counts" schema:"min=0"` // how many records each part of the store has
-	Files  []string       `json:"files"`                 // what else is in it
-	// What was left out: secrets where it is not encrypted, and what could not be read, with the reason in brackets.
+	Counts map[string]int `json:"counts" schema:"min=0"` // number of records in each part of the store
+	Files  []string       `json:"files"`                 // other files in it
+	// What the backup omits: secrets if it is not encrypted, and files that could not be read, with the reason in
+	// brackets.
 	Omitted []string `json:"omitted"`
 }
 

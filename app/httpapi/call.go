@@ -74,13 +74,13 @@ func ok(result any) (reply, error) {
 // done answers {isSuccess: true}.
 func done() (reply, error) { return reply{body: []byte(`{"isSuccess":true}`)}, nil }
 
-// paging is where a page of a list belongs.
+// paging is the position of a page in a list.
 //
 //openapi:schema Paging
 type paging struct {
-	TotalElements int `json:"totalElements" schema:"min=0"` // how many there are in all
-	// Of the audit alone, and only where a search did not come to the end: the same search with this for before goes
-	// on. The total is of what was looked at.
+	TotalElements int `json:"totalElements" schema:"min=0"` // total number of results
+	// Only for an audit search that did not reach the end: repeat the search with this as before. The total is of the
+	// examined records.
 	Before uint64 `json:"before,omitempty" schema:"min=2"`
 }
 
@@ -216,8 +216,8 @@ func invalidJSON(err error) error {
 	return out
 }
 
-// decode reads the body, checks it against a schema and fills into; an absent optional body fills nothing. What is wrong
-// with the body's shape, with the query, and by meanings with what could be read of the body, is one error.
+// decode reads the body, checks it against a schema and fills into; an absent optional body fills nothing. What is
+// wrong with the body's shape, with the query, and by meanings with what could be read of the body, is one error.
 func (c *call) decode(name schema.Name, optional bool, into any, meanings ...func() error) error {
 	problems, err := c.fill(name, optional, into)
 	if err != nil {
@@ -238,8 +238,8 @@ func (c *call) judged(problems errdefs.Problems, meanings ...func() error) error
 	return c.invalid(problems)
 }
 
-// fill is decode without what things mean: it returns the problems with the query and the body's shape. into then has all
-// else.
+// fill is decode without what things mean: it returns the problems with the query and the body's shape. into then has
+// all else.
 func (c *call) fill(name schema.Name, optional bool, into any) (errdefs.Problems, error) {
 	v, problems, err := c.shape(name, optional)
 	if err != nil || v == nil {
@@ -251,8 +251,8 @@ func (c *call) fill(name schema.Name, optional bool, into any) (errdefs.Problems
 	return problems, nil
 }
 
-// shape reads the body and holds it against its schema. It returns the body, nil for an absent optional one, with null in
-// the place of what is wrong in it, and the problems with it and with the query.
+// shape reads the body and holds it against its schema. It returns the body, nil for an absent optional one, with null
+// in the place of what is wrong in it, and the problems with it and with the query.
 func (c *call) shape(name schema.Name, optional bool) (any, errdefs.Problems, error) {
 	b, err := c.bytes()
 	if err == nil && b == nil && optional {

@@ -65,18 +65,19 @@ func correctionRoutes() []route {
 	}
 }
 
-// correctionResult is a correction that is stored, or what one would do.
+// correctionResult is a stored correction, or the effect of one.
 //
 //openapi:schema CorrectionResult
 type correctionResult struct {
-	Correction *correction.Correction `json:"correction"` // null: it was only looked at
-	Effects    []correction.Effect    `json:"effects"`    // what it would do to each station and production day
-	Complete   bool                   `json:"complete"`   // whether these are all of its effects
-	// Codes of the stations whose figures do not follow the correction yet; none: all do.
+	Correction *correction.Correction `json:"correction"` // null for a dry run
+	Effects    []correction.Effect    `json:"effects"`    // effect on each station and production day
+	Complete   bool                   `json:"complete"`   // whether effects is complete
+	// Codes of the stations whose figures are not recalculated yet.
 	Computing []string `json:"computing"`
 }
 
-// made answers with a correction that is stored, by this request or the same one before, when the figures follow it, or says of which stations they do not yet.
+// made answers with a correction that is stored, by this request or the same one before, when the figures follow it, or
+// says of which stations they do not yet.
 func (c *call) made(made *correction.Correction, err error) (reply, error) {
 	if err != nil {
 		return reply{}, err

@@ -41,13 +41,13 @@ func cronRoutes() []route {
 	}
 }
 
-// fires is what a cron pattern means.
+// fires is an explanation of a cron pattern.
 //
 //openapi:schema CronFires
 type fires struct {
 	Words string   `json:"words"`                     // in English
 	Fires []string `json:"fires" schema:"ref=Moment"` // the next ones
-	// The smallest elapsed time between two fires. Null: it does not fire twice.
+	// Shortest time between two fires; null if it does not fire twice.
 	SmallestGapMinutes *int `json:"smallestGapMinutes"`
 }
 

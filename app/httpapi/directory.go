@@ -29,7 +29,7 @@ func directoryRoutes() []route {
 	}
 }
 
-// directory is the names of what there is.
+// directory is the names by code.
 //
 //openapi:schema Directory
 type directory struct {
@@ -39,7 +39,7 @@ type directory struct {
 	Plants         []directoryPlant       `json:"plants"`
 	ShiftPatterns  []account.ShiftPattern `json:"shiftPatterns"`
 	SKUs           []directorySKU         `json:"skus"`
-	Reasons        []directoryReason      `json:"reasons"` // each before those below it
+	Reasons        []directoryReason      `json:"reasons"` // parents come before their children
 }
 
 type directoryPlant struct {
@@ -60,7 +60,7 @@ type directoryGroup struct {
 type directoryStation struct {
 	Code string `json:"code"`
 	Name string `json:"name"`
-	// The pattern in force, its own or the group's; null: all time is shift time.
+	// The shift pattern in force, its own or the group's; null if all time is shift time.
 	ShiftPattern *string `json:"shiftPatternCode"`
 }
 
@@ -72,7 +72,7 @@ type directorySKU struct {
 type directoryReason struct {
 	Code   string  `json:"code"`
 	Name   *string `json:"name"`
-	Parent *string `json:"parent"` // the code of the reason above; null: it is at the top
+	Parent *string `json:"parent"` // code of the parent reason; null at the top
 }
 
 // getDirectory answers GET /directory.

@@ -32,30 +32,30 @@ func energyRoutes() []route {
 	}
 }
 
-// energyView is the energy of some stations and some time.
+// energyView is the energy of one group of stations and time.
 //
 //openapi:schema Energy
 type energyView struct {
-	PlantCode   *string `json:"plantCode"` // null where it is not asked by plant
+	PlantCode   *string `json:"plantCode"` // null unless grouped by plant
 	GroupCode   *string `json:"groupCode"`
 	StationCode *string `json:"stationCode"`
-	StartAt     string  `json:"startAt" schema:"ref=Moment"` // the beginning of the time that this is of
+	StartAt     string  `json:"startAt" schema:"ref=Moment"` // start of the time bucket
 	EndAt       string  `json:"endAt" schema:"ref=Moment"`
-	// Of what was measured; null: nothing was. How much that is, coverage tells.
+	// Measured energy; null if nothing was measured. coverage is the measured share.
 	ElectricalKwh *float64 `json:"electricalKwh"`
-	// Used while no production was scheduled; null where nothing is known, or some of it was measured by a meter,
-	// which has no schedules.
+	// Energy used while no production was scheduled; null if unknown, or if a meter measured some of it, as meters have
+	// no schedules.
 	OutsideKwh *float64 `json:"outsideProductionKwh"`
-	// Of the energy that is known, by the prices of that time; null: not known for all of it.
+	// Cost of the measured energy at the prices of that time; null if a price is unknown.
 	Cost *float64 `json:"cost"`
-	// Of the energy that is known, by the factors of that time; null: not known for all of it.
+	// CO2 of the measured energy by the factors of that time; null if a factor is unknown.
 	CO2             *float64 `json:"co2"`
 	ProductionCount float64  `json:"productionCount"` // good and bad units
 	ProductiveMs    int64    `json:"productiveMs"`
-	KwhPerUnit      *float64 `json:"kwhPerUnit"` // null: nothing was made, or nothing is known of energy
-	// Null: nothing was productive, or nothing is known of energy.
+	KwhPerUnit      *float64 `json:"kwhPerUnit"` // null if nothing was made or no energy was measured
+	// Null if nothing was productive or no energy was measured.
 	KwhPerProductiveH *float64  `json:"kwhPerProductiveHour"`
-	Coverage          ratioView `json:"coverage"` // how much of the stations' time the energy is of, ms
+	Coverage          ratioView `json:"coverage"` // share of the stations' time for which energy was measured, ms
 }
 
 func energyOf(e *report.Energy) energyView {

@@ -19,7 +19,7 @@ type Backups struct {
 	Folder    backup.Folder                                                         // that backups are kept in
 	Prepare   func() error                                                          // makes the folder, where it is the service's own
 	Upgrades  func() (backup.Folder, error)                                         // makes that in the data directory, for upgrades
-	Scheduled func() bool                                                           // the service makes backups by itself
+	Scheduled func() bool                                                           // scheduled backups are on
 	Scratch   string                                                                // directory for files that have not become anything yet
 	Keeper    *backup.Keeper                                                        // of scheduled ones
 	Source    func() (backup.Config, error)                                         // what goes into a backup now, with the passphrase that is configured
@@ -56,8 +56,8 @@ func (c *call) backupName() (string, error) {
 	return name, nil
 }
 
-// localContents counts what the store holds: {counts: {bucket: keys}, holds: {name: number}}. The names in holds are the same in
-// all versions.
+// localContents counts what the store holds: {counts: {bucket: keys}, holds: {name: number}}. The names in holds are
+// the same in all versions.
 func localContents(c *call) (reply, error) {
 	cfg, err := c.api.cfg.Backups.Source()
 	if err != nil {
@@ -123,8 +123,8 @@ func localKeepBackup(c *call) (reply, error) {
 	}}, nil
 }
 
-// localUpgradeBackup makes the backup that an upgrade goes back to. It is not encrypted, since nobody is there to open it, and
-// stays in the data directory, with the store itself, wherever other backups are put.
+// localUpgradeBackup makes the backup that an upgrade goes back to. It is not encrypted, since nobody is there to open
+// it, and stays in the data directory, with the store itself, wherever other backups are put.
 func localUpgradeBackup(c *call) (reply, error) {
 	by := c.p.Actor()
 	return reply{stream: func(ctx context.Context, out *control.Stream) (any, error) {
@@ -176,8 +176,8 @@ func (a *API) putBackup(
 	return r, nil
 }
 
-// localRestore takes a backup, all of the body, and puts it in the place of the store. It needs no store: this is the way
-// out when it is damaged.
+// localRestore takes a backup, all of the body, and puts it in the place of the store. It needs no store: this is the
+// way out when it is damaged.
 func localRestore(c *call) (reply, error) {
 	a := c.api
 	if a.cfg.Restorer == nil {
@@ -204,8 +204,8 @@ func localRestore(c *call) (reply, error) {
 	}}, nil
 }
 
-// backupError returns a failure of package backup with a kind and a text for people. They name files of the appliance, which
-// administrators may know.
+// backupError returns a failure of package backup with a kind and a text for people. They name files of the appliance,
+// which administrators may know.
 func backupError(err error) error {
 	var known *errdefs.Error
 	if err == nil || errors.As(err, &known) {

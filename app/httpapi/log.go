@@ -43,11 +43,11 @@ func logRoutes() []route {
 //
 //openapi:schema LogLine
 type logLine struct {
-	ID         uint64          `json:"id" schema:"min=1"` // grows from line to line
+	ID         uint64          `json:"id" schema:"min=1"` // increases from line to line
 	At         string          `json:"at" schema:"ref=Moment"`
 	Level      string          `json:"level" schema:"enum=debug|info|warn|error"`
 	Message    string          `json:"message"`
-	Attributes json.RawMessage `json:"attributes" schema:"type=object"` // by name; of groups with dots between
+	Attributes json.RawMessage `json:"attributes" schema:"type=object"` // attributes by name; groups are joined by dots
 }
 
 var logLevels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}

@@ -39,15 +39,15 @@ func noteRoutes() []route {
 	}
 }
 
-// noteLine is what is put up at a station.
+// noteLine is a station's operator and alert.
 //
 //openapi:schema StationNote
 type noteLine struct {
 	StationCode      string        `json:"stationCode"`
-	OperatorInitials *string       `json:"currentOperatorInitials"` // who works there; null: nobody
-	OperatorSince    *instant.Time `json:"currentOperatorSince"`    // when that was said last; null: nobody
-	AlertMessage     *string       `json:"alertMessage"`            // what all should see; null: nothing
-	// Until when it is shown; null: until it is taken down.
+	OperatorInitials *string       `json:"currentOperatorInitials"` // initials of the operator; null if nobody works there
+	OperatorSince    *instant.Time `json:"currentOperatorSince"`    // when the operator was last set; null if nobody works there
+	AlertMessage     *string       `json:"alertMessage"`            // the alert; null if there is none
+	// When the alert expires; null if it does not.
 	AlertExpiresAt *instant.Time `json:"alertExpiresAt"`
 }
 
@@ -85,19 +85,19 @@ func postStationAlert(c *call) (reply, error) {
 	return c.putUp(c.api.cfg.Notes.SetAlert(c.p, c.params.ByName("stationCode"), in.Message, in.ExpiresAt))
 }
 
-// stationNow is what holds at a station, and which level decided it.
+// stationNow is a station's configuration, with the level that decided each value.
 //
 // See http-api.md section 2.3.
 //
 //openapi:schema StationConfiguration
 type stationNow struct {
 	*account.StationView
-	OperatorInitials *string `json:"currentOperatorInitials"` // who works there; null: nobody
-	// What it does, as the list of stations tells; null: not known yet.
+	OperatorInitials *string `json:"currentOperatorInitials"` // initials of the operator; null if nobody works there
+	// Status as in GET /station; null if not known yet.
 	StatusCode     *string       `json:"statusCode"`
-	StatusAt       *instant.Time `json:"statusCodeUpdatedAt"` // since when
-	AlertMessage   *string       `json:"alertMessage"`        // what all should see; null: nothing
-	AlertExpiresAt *instant.Time `json:"alertExpiresAt"`      // until when it is shown; null: until it is taken down
+	StatusAt       *instant.Time `json:"statusCodeUpdatedAt"` // start of the status
+	AlertMessage   *string       `json:"alertMessage"`        // the alert; null if there is none
+	AlertExpiresAt *instant.Time `json:"alertExpiresAt"`      // when the alert expires; null if it does not
 }
 
 // now adds to a station's configuration what is known of it now.

@@ -66,7 +66,7 @@ type ratioView = floor.Figure
 
 func ratioOf(r oee.Ratio) ratioView { return floor.FigureOf(r) }
 
-// lossView is a loss; what is not known is null.
+// lossView is a loss; unknown values are null.
 //
 //openapi:schema Loss
 type lossView struct {
@@ -74,7 +74,7 @@ type lossView struct {
 	Units *float64 `json:"units"`
 	// In the account's currency; null where enableLostProductionCost is off or nothing has a price.
 	Money *float64 `json:"money"`
-	// The money is that of a part: something else was lost, or may have been, at a station and with a SKU that have no
+	// The money covers only a part: some of the loss was, or may have been, at a station and with a SKU that have no
 	// price.
 	Partial bool `json:"moneyPartial"`
 }
@@ -93,7 +93,7 @@ func lossOf(l oee.LossOf) lossView {
 //
 //openapi:schema Losses
 type lossesView struct {
-	Schedule             lossView `json:"schedule"`             // shift time for which nothing was scheduled
+	Schedule             lossView `json:"schedule"`             // shift time without a schedule
 	PlannedNonProduction lossView `json:"plannedNonProduction"` // time of non-production schedules
 	Downtime             lossView `json:"downtime"`             // ideal less target
 	Speed                lossView `json:"speed"`                // target less good and bad
@@ -102,70 +102,69 @@ type lossesView struct {
 
 // bucketView names what figures are of; what they are not by is null.
 type bucketView struct {
-	PlantCode   *string `json:"plantCode"` // null where it is not asked by plant
+	PlantCode   *string `json:"plantCode"` // null unless grouped by plant
 	GroupCode   *string `json:"groupCode"`
 	StationCode *string `json:"stationCode"`
 	SKUCode     *string `json:"skuCode"`
 	ShiftName   *string `json:"shiftName"`
-	StartAt     string  `json:"startAt" schema:"ref=Moment"` // the beginning of the time that this is of
+	StartAt     string  `json:"startAt" schema:"ref=Moment"` // start of the time bucket
 	EndAt       string  `json:"endAt" schema:"ref=Moment"`
 }
 
 // outsideView is units that are in no ratio and no loss, and in productionGoodCount and productionBadCount.
 type outsideView struct {
-	// Of productionGoodCount, made without a production schedule: in no ratio and no loss.
+	// Part of productionGoodCount that was made without a production schedule; it is in no ratio and no loss.
 	UnscheduledGoodCount float64 `json:"unscheduledGoodCount"`
-	UnscheduledBadCount  float64 `json:"unscheduledBadCount"` // bad units, likewise
-	// Of productionGoodCount, entered for a production schedule while nothing was known of the station: in no ratio
-	// and no loss.
+	UnscheduledBadCount  float64 `json:"unscheduledBadCount"` // the same for bad units
+	// Part of productionGoodCount that was entered for a production schedule during time without data; it is in no
+	// ratio and no loss.
 	NoDataGoodCount float64 `json:"noDataGoodCount"`
-	NoDataBadCount  float64 `json:"noDataBadCount"` // bad units, likewise
+	NoDataBadCount  float64 `json:"noDataBadCount"` // the same for bad units
 }
 
 func outsideOf(o *monitor.Outside) outsideView {
 	return outsideView{units(o.UnscheduledGood), units(o.UnscheduledBad), units(o.UnknownGood), units(o.UnknownBad)}
 }
 
-// oeeView is the figures of some stations and some time, each with its terms.
+// oeeView is the figures of one group of stations and time, each with its terms.
 //
 //openapi:schema OEE
 type oeeView struct {
 	bucketView
-	// How the ratios are made.
+	// The profile by which ratios are calculated.
 	Profile      string    `json:"profile" schema:"enum=default|iso22400|vorne|evocon"`
 	Availability ratioView `json:"availability"`
 	Performance  ratioView `json:"performance"`
 	Quality      ratioView `json:"quality"`
-	OEE          ratioView `json:"oee"` // the product of the three
-	// Known of scheduled production: the rest is in no figure.
+	OEE          ratioView `json:"oee"` // the product of the three ratios
+	// Known share of scheduled production; the rest is in no figure.
 	Coverage              ratioView `json:"coverage"`
 	TotalMs               int64     `json:"totalMs" schema:"min=0"` // all of the time, ms
 	ShiftMs               int64     `json:"shiftMs"`                // time in shift
-	ScheduledProductionMs int64     `json:"scheduledProductionMs"`  // of it for which a production schedule ran
-	// Of it for which a non-production schedule ran.
+	ScheduledProductionMs int64     `json:"scheduledProductionMs"`  // shift time in which a production schedule ran
+	// Shift time in which a non-production schedule ran.
 	ScheduledNonProductionMs int64 `json:"scheduledNonProductionMs"`
-	// Each millisecond is of one class, of which this is the first.
+	// First of the classes of time: each millisecond is in exactly one.
 	OutOfShiftMs int64 `json:"outOfShiftMs"`
-	// Nothing was known of the station: no device was heard, nobody reported downtime, and people did not count by
-	// hand.
+	// Time without data: no signals, no manual downtime, no manual counts.
 	NoDataMs     int64 `json:"noDataMs"`
 	DowntimeMs   int64 `json:"downtimeMs"` // stopped in scheduled production, or by hand
 	SlowMs       int64 `json:"slowMs"`     // slower than 80 % of the line speed target
 	ProductiveMs int64 `json:"productiveMs"`
-	IdleMs       int64 `json:"idleMs"` // none of these
-	// Stops that people took out of the figures; part of noDataMs, and yet known to coverage.
+	IdleMs       int64 `json:"idleMs"` // time in none of the other classes
+	// Excluded stops; part of noDataMs, but known to coverage.
 	ExcludedMs int64 `json:"excludedMs"`
-	// Good units that were told of in this time. Below zero where more of what was made before was rejected or taken
-	// away in it (see StationWindow); a ratio that is above 1 by that has the cause negativeCount.
+	// Good units reported in this time. Negative where more units made before were rejected or subtracted (see
+	// StationWindow); a ratio above 1 for that reason has the cause negativeCount.
 	ProductionGoodCount float64 `json:"productionGoodCount"`
-	ProductionBadCount  float64 `json:"productionBadCount"` // bad units, likewise
-	// Counted by a source that is not the schedule's: shown, not added.
+	ProductionBadCount  float64 `json:"productionBadCount"` // the same for bad units
+	// Units counted by a source that is not the schedule's; shown, not added.
 	ProductionOtherCount float64 `json:"productionOtherCount"`
 	outsideView
-	// Units due in known scheduled production; null: there is no rate.
+	// Units due in known scheduled production; null if there is no rate.
 	ProductionIdealCount  *float64   `json:"productionIdealCount"`
 	ProductionTargetCount *float64   `json:"productionTargetCount"` // the same without downtime
-	Losses                lossesView `json:"losses"`                // where time and units went
+	Losses                lossesView `json:"losses"`                // the losses
 }
 
 // oeeOf shows a sum.

@@ -38,7 +38,8 @@ func refusedRoutes() []route {
 	}
 }
 
-// idempotencyHeader names a write, so that a client that did not get its answer can send it again (monitoring.md section 4).
+// idempotencyHeader names a write, so that a client that did not get its answer can send it again (monitoring.md
+// section 4).
 const idempotencyHeader = "Idempotency-Key"
 
 // writable refuses whoever belongs to an account that is archived: nothing is changed in its name any more.
@@ -50,8 +51,8 @@ func (c *call) writable() error {
 	return snap.Account.Writable()
 }
 
-// act does a write of the floor that has a body, which is filled into in. Where something is wrong with it, the write is only
-// tried, and what that finds is reported too.
+// act does a write of the floor that has a body, which is filled into in. Where something is wrong with it, the write
+// is only tried, and what that finds is reported too.
 func (c *call) act(name schema.Name, optional bool, in any, fn func(w *floor.Work) (result any, err error)) (reply, error) {
 	problems, err := c.fill(name, optional, in)
 	if err != nil {
@@ -69,8 +70,8 @@ func (c *call) act(name schema.Name, optional bool, in any, fn func(w *floor.Wor
 	return reply{}, c.invalid(problems)
 }
 
-// onceOrDry is once; with dryrun=true all is checked and answered as it would be, and nothing is stored, the idempotency key
-// neither.
+// onceOrDry is once; with dryrun=true all is checked and answered as it would be, and nothing is stored, the
+// idempotency key neither.
 func (c *call) onceOrDry(fn func(w *floor.Work) (result any, err error)) (reply, error) {
 	dry, err := c.dryRun()
 	if err != nil {
@@ -89,7 +90,8 @@ func (c *call) onceOrDry(fn func(w *floor.Work) (result any, err error)) (reply,
 	return ok(result)
 }
 
-// once does a write of the floor in one transaction of the account's owner, and answers with its result; a nil result is
+// once does a write of the floor in one transaction of the account's owner, and answers with its result; a nil result
+// is
 // 204. A write that was done before under the same idempotency key is not done again, and has the same answer.
 func (c *call) once(fn func(w *floor.Work) (result any, err error)) (reply, error) {
 	if err := c.writable(); err != nil {
@@ -115,8 +117,8 @@ func (c *call) once(fn func(w *floor.Work) (result any, err error)) (reply, erro
 	return reply{status: answer.Status, body: answer.Body}, err
 }
 
-// named returns the request's name, by which it is known when it comes again, and a hash of all that it asks for. The body has
-// been read.
+// named returns the request's name, by which it is known when it comes again, and a hash of all that it asks for. The
+// body has been read.
 func (c *call) named() (idempotency.Request, error) {
 	key, err := c.idempotencyKey()
 	request := idempotency.Request{Key: key}
@@ -146,8 +148,8 @@ func (c *call) idempotencyKey() (string, error) {
 	return key, nil
 }
 
-// keepRefused keeps a write of the floor that was refused, when it came with an idempotency key: the tablet that sent it may
-// have been offline for hours, and a supervisor wants to know (monitoring.md section 4).
+// keepRefused keeps a write of the floor that was refused, when it came with an idempotency key: the tablet that sent
+// it may have been offline for hours, and a supervisor wants to know (monitoring.md section 4).
 func (c *call) keepRefused(refused error) {
 	status := statuses[errdefs.KindOf(refused)].status
 	if !c.route.once || c.route.desk || c.other || status < 400 || status > 499 || status == 401 || !c.p.Role.AtLeast(auth.Operator) {
@@ -173,14 +175,14 @@ func (c *call) keepRefused(refused error) {
 	}
 }
 
-// refusedLine is a write of the floor that was refused.
+// refusedLine is a refused floor write.
 //
 //openapi:schema RefusedRequest
 type refusedLine struct {
 	Key     string           `json:"key"` // its idempotency key
 	FirstAt instant.Time     `json:"firstAt"`
 	LastAt  instant.Time     `json:"lastAt"`
-	Times   int              `json:"times" schema:"min=1"` // how often it came
+	Times   int              `json:"times" schema:"min=1"` // number of attempts
 	Method  string           `json:"method"`
 	Path    string           `json:"path"`
 	Body    string           `json:"body"` // the first 4 KiB

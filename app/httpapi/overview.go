@@ -43,37 +43,38 @@ func applianceRoutes() []route {
 	}
 }
 
-// Appliance is how the appliance is.
+// Appliance is the appliance's state.
 //
 //openapi:schema Appliance
 type Appliance struct {
 	Version   string  `json:"version"`
 	Commit    string  `json:"commit"`                        // empty when not known
 	Platform  string  `json:"platform"`                      // operating system and architecture
-	StartedAt *string `json:"startedAt" schema:"ref=Moment"` // of the service
+	StartedAt *string `json:"startedAt" schema:"ref=Moment"` // when the service started
 	HostName  string  `json:"hostName"`                      // the machine's own name
-	// The name by which the network finds the appliance; null where it answers to none.
+	// Name of the appliance on the network (mDNS); null where that is off.
 	Name    *string       `json:"name"`
 	DataDir string        `json:"dataDir"`
-	URL     string        `json:"url"`    // what one-time links start with
-	URLs    []string      `json:"urls"`   // by which people reach the appliance, the best first
-	Listen  []ListenPoint `json:"listen"` // what is listened on
-	// By the appliance's own authority (auto), by the plant's certificate (files), or TLS ends before the service (proxy).
+	URL     string        `json:"url"`    // base address of one-time links
+	URLs    []string      `json:"urls"`   // addresses of the appliance for people, best first
+	Listen  []ListenPoint `json:"listen"` // the listeners
+	// auto: a certificate of the appliance's own authority; files: the plant's certificate; proxy: a proxy terminates
+	// TLS.
 	TLS         string                `json:"tls" schema:"enum=off|auto|files|proxy"`
 	Certificate *ApplianceCertificate `json:"certificate"` // null without TLS
 	Store       *StoreStatus          `json:"store"`       // the store's file
-	// That the store is on, in bytes; null when it cannot be read.
+	// The store's disk, in bytes; null when it cannot be read.
 	Disk      *DiskStatus     `json:"disk"`
 	Backup    ApplianceBackup `json:"backup"`
-	Retention Retention       `json:"retention"` // how many days things are kept
+	Retention Retention       `json:"retention"` // retention, in days
 	Clock     ClockStatus     `json:"clock"`
 	Counts    ApplianceCounts `json:"counts"`
-	Warnings  []Warning       `json:"warnings"` // what needs a person
+	Warnings  []Warning       `json:"warnings"` // what needs attention
 }
 
 // ListenPoint is an address and port that is listened on.
 type ListenPoint struct {
-	Setting string `json:"setting"` // the name of its setting, such as listen or mqtt.listen
+	Setting string `json:"setting"` // name of the setting, such as listen or mqtt.listen
 	Address string `json:"address"`
 	TLS     bool   `json:"tls"`
 }
@@ -81,7 +82,7 @@ type ListenPoint struct {
 // ApplianceCertificate is the certificate that the service shows, and how long it is good for.
 type ApplianceCertificate struct {
 	CertificateStatus
-	DaysLeft int `json:"daysLeft"` // whole days; negative when it has ended
+	DaysLeft int `json:"daysLeft"` // whole days until it expires; negative when it has expired
 }
 
 // DiskStatus is the room on a disk, in bytes.
@@ -90,38 +91,38 @@ type DiskStatus struct {
 	Total int64 `json:"total" schema:"min=0"`
 }
 
-// ApplianceBackup is how scheduled backups are made, and how they are doing.
+// ApplianceBackup is the settings and state of scheduled backups.
 //
 //openapi:schema ApplianceBackup
 type ApplianceBackup struct {
 	Settings BackupSettings `json:"settings"`
-	// Settings that cannot be changed here, and the flag or the variable that gives each.
+	// Settings that cannot be changed here, with the flag or environment variable that sets each.
 	Fixed     map[string]string `json:"fixed"`
 	Folder    string            `json:"folder"`
 	Encrypted bool              `json:"encrypted"`
-	Running   bool              `json:"running"` // one is being made
-	// Of the newest in the folder, which was verified when it was made; null: none.
+	Running   bool              `json:"running"` // a backup is being made
+	// Time of the newest backup in the folder, which was verified when it was made; null if there is no backup.
 	LastAt    *string `json:"lastAt" schema:"ref=Moment"`
 	LastName  string  `json:"lastName"`
 	LastBytes int64   `json:"lastBytes" schema:"min=0"`
-	NextAt    *string `json:"nextAt" schema:"ref=Moment"` // null: none is scheduled
+	NextAt    *string `json:"nextAt" schema:"ref=Moment"` // time of the next backup; null if none is scheduled
 	Overdue   bool    `json:"overdue"`
-	Problem   string  `json:"problem"` // of the last attempt; empty when it went well
+	Problem   string  `json:"problem"` // why the last attempt failed; empty when it succeeded
 }
 
-// BackupSettings is when scheduled backups are made, and how many are kept.
+// BackupSettings is the schedule and retention of backups.
 //
 //openapi:schema BackupSettingsNow
 type BackupSettings struct {
 	At          string `json:"at"`                   // time of day on the machine's clock
-	Every       int    `json:"every" schema:"min=0"` // days from one to the next; 0: none are made
+	Every       int    `json:"every" schema:"min=0"` // days between backups; 0 turns scheduled backups off
 	KeepDaily   int    `json:"keepDaily"`
 	KeepWeekly  int    `json:"keepWeekly"`
 	KeepMonthly int    `json:"keepMonthly"`
-	MaxBytes    int    `json:"maxBytes" schema:"min=0"` // of all scheduled ones together; 0: no limit
+	MaxBytes    int    `json:"maxBytes" schema:"min=0"` // maximum size of all scheduled backups together; 0 for no limit
 }
 
-// Retention is how many days things are kept.
+// Retention is how long data is retained, in days.
 type Retention struct {
 	SignalDays int `json:"signalDays"`
 	WindowDays int `json:"windowDays"`
@@ -131,15 +132,15 @@ type Retention struct {
 // ClockStatus is the machine's clock.
 type ClockStatus struct {
 	Now      string `json:"now" schema:"ref=Moment"`
-	Zone     string `json:"zone"`     // of the machine
-	Believed bool   `json:"believed"` // it has run evenly, so that what has had its time is removed
-	// Devices whose clock was more than two minutes ahead when they last sent.
+	Zone     string `json:"zone"`     // time zone of the machine
+	Believed bool   `json:"believed"` // the clock is trusted, so retention cleanup runs
+	// Number of devices whose clock was more than two minutes ahead at their last signal.
 	DevicesAhead int `json:"devicesAhead" schema:"min=0"`
 }
 
 // ApplianceCounts counts what there is: accounts of the appliance, and of the caller's account the rest.
 type ApplianceCounts struct {
-	Accounts int `json:"accounts"` // of the appliance, archived ones aside
+	Accounts int `json:"accounts"` // accounts on the appliance, without archived ones
 	Users    int `json:"users"`
 	Tablets  int `json:"tablets"`
 	Devices  int `json:"devices"`
@@ -156,7 +157,7 @@ const (
 
 // Warning is something that needs a person.
 type Warning struct {
-	Code     string   `json:"code"` // for programs, such as backup or certificate
+	Code     string   `json:"code"` // code for programs, such as backup or certificate
 	Severity Severity `json:"severity"`
 	Message  string   `json:"message"`
 	Action   string   `json:"action"` // what to do

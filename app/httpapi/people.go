@@ -171,7 +171,7 @@ func postKey(c *call) (reply, error) {
 	return newKey(key, raw)
 }
 
-// keyShown is a new API key, shown once.
+// keyShown is a new API key; shown once.
 //
 //openapi:schema NewKey
 type keyShown struct {
@@ -295,7 +295,7 @@ func getTablets(c *call) (reply, error) {
 //openapi:schema TabletLink
 type tabletLink struct {
 	ID string `json:"id"` // identifier of the tablet
-	// The address to open on the tablet. It is shown once.
+	// The address to open on the tablet; shown once.
 	Link      string `json:"link"`
 	ExpiresAt string `json:"expiresAt" schema:"ref=Moment"`
 }

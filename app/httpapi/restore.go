@@ -18,35 +18,35 @@ type Restorer interface {
 	State() *RestoreState
 }
 
-// RestoreState is a restore that goes on or has ended.
+// RestoreState is a restore.
 //
 //openapi:schema Restore
 type RestoreState struct {
-	Name      string        `json:"name"` // of the backup
+	Name      string        `json:"name"` // name of the backup
 	State     string        `json:"state" schema:"enum=running|done|failed"`
 	StartedAt instant.Time  `json:"startedAt"`
-	EndedAt   *instant.Time `json:"endedAt"` // null while it goes on
-	// Why it failed; what was there before is in its place. Empty when it did not fail.
+	EndedAt   *instant.Time `json:"endedAt"` // end; null while it runs
+	// Why it failed; the previous store is in place again. Empty if it did not fail.
 	Error  string         `json:"error"`
-	Result *RestoreResult `json:"result"` // what it has changed; null unless it is done
+	Result *RestoreResult `json:"result"` // result; null until it is done
 }
 
 // RestoreInput says which backup is to be restored.
 type RestoreInput struct {
-	Path       string      // of the backup
+	Path       string      // name of the backup
 	Name       string      // as people know it
 	Passphrase string      // of an encrypted one
 	By         audit.Actor // who asks for it
 	Progress   func(done, total int64)
 }
 
-// RestoreResult is what a restore has changed.
+// RestoreResult is the result of a restore.
 //
 //openapi:schema Restored
 type RestoreResult struct {
 	MadeAt instant.Time `json:"madeAt"` // when the backup was made
 	App    string       `json:"app"`    // version of the program that made the backup
-	// Path of the store that was there before; empty when there was none.
+	// Path of the previous store; empty if there was none.
 	Previous string `json:"previous"`
 	// What became of app.yaml: the backup has none; the backup's, whole; the one that was here, since the backup's
 	// lacks secrets; the backup's without its secrets, since none was here that can be used; the one that was here,
@@ -57,12 +57,12 @@ type RestoreResult struct {
 	// Path of the backup's app.yaml that cannot be used: mend it and make it app.yaml, or remove it; until then no
 	// signals, history, audit records and scheduled backups are removed. Empty when it can be used.
 	SettingsFile string `json:"settingsFile"`
-	// The settings are others than before. They hold from the next start.
+	// The settings changed. They take effect at the next start.
 	SettingsChanged     bool `json:"settingsChanged"`
 	CertificatesChanged bool `json:"certificatesChanged"` // the certificate authority came with the backup
-	// The backup lacks the keys of the certificate authority and there are none here: a new one is made.
+	// A new certificate authority is made, because neither the backup nor the appliance has its keys.
 	NewAuthority bool `json:"newAuthority"`
-	// What was left out of the backup: secrets, and what could not be read, with the reason in brackets.
+	// What the backup omits: secrets, and files that could not be read, with the reason in brackets.
 	Omitted []string `json:"omitted"`
 	// Files that the backup's settings name and that could not be read here: the backup's are in the data directory
 	// now, and the settings name those.
@@ -74,7 +74,7 @@ type RestoreResult struct {
 // BroughtFile is a file that came with a backup, because its settings name one that cannot be read here.
 type BroughtFile struct {
 	Setting string `json:"setting"`
-	Path    string `json:"path"` // where the file is now
-	// Where the backup's settings have it; empty when they cannot be read.
+	Path    string `json:"path"` // path of the file now
+	// Path in the backup's settings; empty if they cannot be read.
 	Instead string `json:"instead"`
 }

@@ -145,7 +145,8 @@ func postSignal(c *call) (reply, error) {
 	return outcomesReply(outcomes)
 }
 
-// batch reads the body as signals. One that is none is counted, and shown with the device that sent it, as it is over MQTT.
+// batch reads the body as signals. One that is none is counted, and shown with the device that sent it, as it is over
+// MQTT.
 func (c *call) batch() (objects []any, err error) {
 	b, err := c.bytes()
 	if err == nil {
@@ -211,17 +212,17 @@ const (
 // signalPiece is about how many signals are in memory at once while they are counted; less in tests.
 var signalPiece = 20_000
 
-// signalLine is a signal as it is kept.
+// signalLine is a stored signal.
 //
 //openapi:schema SignalLine
 type signalLine struct {
 	At        string  `json:"at" schema:"ref=Moment"`
 	ArrivedAt string  `json:"arrivedAt" schema:"ref=Moment"`
-	Source    string  `json:"source"` // the credential that it came with
-	ID        *string `json:"id"`     // the sender's own; null: it gave none
-	// Its own time was too far in the future: it was taken at its arrival.
+	Source    string  `json:"source"` // the sender's credential
+	ID        *string `json:"id"`     // the sender's id; null if it sent none
+	// Its time was too far in the future, so it has the time of its arrival.
 	ClockCorrected bool `json:"clockCorrected"`
-	// What it tells, by the names of POST /signal.
+	// Its values, by the names of POST /signal.
 	Values map[string]any `json:"values" schema:"type=number|boolean|string"`
 }
 
@@ -277,8 +278,8 @@ func signalsOf(body []byte) (objects []any, err error) {
 	return objects, nil
 }
 
-// ofObjects returns a batch with an object in the place of each item that is none: the log refuses those alone, and the rest of
-// the body is judged as ever.
+// ofObjects returns a batch with an object in the place of each item that is none: the log refuses those alone, and the
+// rest of the body is judged as ever.
 func ofObjects(batch any) any {
 	none := func(item any) bool { _, is := item.(map[string]any); return !is }
 	body, _ := batch.(map[string]any)
@@ -296,24 +297,24 @@ func ofObjects(batch any) any {
 	return body
 }
 
-// deviceLine is a credential that may send the signals of its stations, with what is known of it.
+// deviceLine is a credential that may send the signals of its stations, and its state.
 //
 //openapi:schema Device
 type deviceLine struct {
 	auth.Device
-	LastSeenAt *instant.Time `json:"lastSeenAt"` // null: not yet
-	Accepted   uint64        `json:"accepted"`   // signals taken
-	Refused    uint64        `json:"refused"`    // signals refused
-	// Batches and messages that were refused for now or made to wait, since it sent too many.
+	LastSeenAt *instant.Time `json:"lastSeenAt"` // null if that has not happened yet
+	Accepted   uint64        `json:"accepted"`   // accepted signals
+	Refused    uint64        `json:"refused"`    // rejected signals
+	// Batches and messages that were delayed or rejected because the device sent too many.
 	Throttled uint64  `json:"throttled"`
-	Rate      float64 `json:"signalsPerSecond" schema:"min=0"` // signals a second, over the last minute or so
-	// By how many milliseconds its clock was ahead when it last told a time.
+	Rate      float64 `json:"signalsPerSecond" schema:"min=0"` // signals per second, averaged over about a minute
+	// Milliseconds by which its clock was ahead at its last signal with a time.
 	AheadMs int64 `json:"clockAheadMs" schema:"min=0"`
-	// What was last wrong with a signal of it. Null: nothing yet.
+	// The last problem with one of its signals; null if there was none.
 	Issue *string `json:"lastIssue"`
-	// When that was. Null: not yet.
+	// Time of the last problem; null if there was none.
 	IssueAt     *instant.Time `json:"lastIssueAt"`
-	Connections int           `json:"connections" schema:"min=0"` // its connections over MQTT that are open now
+	Connections int           `json:"connections" schema:"min=0"` // open MQTT connections
 }
 
 func (c *call) line(d auth.Device) deviceLine {
@@ -351,7 +352,7 @@ func getDevices(c *call) (reply, error) {
 //openapi:schema DeviceToken
 type deviceToken struct {
 	ID string `json:"id"`
-	// Goes into X-API-KEY, or over MQTT into the password, with the id as user name.
+	// For X-API-KEY, or the MQTT password with the id as user name.
 	Token string `json:"token"`
 }
 

@@ -180,14 +180,14 @@ func (a *API) sessionCookie(value string) *http.Cookie {
 // session is what the profile and the login operation tell of a caller (http-api.md 2.4).
 type session struct {
 	Email string `json:"email"` // the person's address, or a tablet's identity
-	// When the session or the key ends; 9999-12-31T23:59:59.000Z for a key without an end.
+	// When the session or key expires; 9999-12-31T23:59:59.000Z for a key that does not.
 	Exp string `json:"exp" schema:"ref=Moment"`
 	// The appliance's own operator is system; everybody else is customer.
 	UserRole     string    `json:"userRole" schema:"enum=customer|system"`
 	AccountID    string    `json:"accountId"`    // the account that the request works on
 	Role         auth.Role `json:"role"`         // the role in that account
 	FeatureFlags []string  `json:"featureFlags"` // names of the account's flags that are on
-	// How the caller proved who it is.
+	// Kind of credential.
 	Type auth.Type `json:"type" schema:"enum=session|apiKey|login|device"`
 }
 
@@ -198,17 +198,17 @@ func sessionOf(p auth.Principal, flags []string) session {
 	}
 }
 
-// loginSession is a person who asked to sign in and has proven nothing yet.
+// loginSession is a person who has requested to sign in and is not authenticated yet.
 //
 //openapi:schema Session
 type loginSession struct {
-	Email     string `json:"email"`                   // the address that the link is for
+	Email     string `json:"email"`                   // address of the person
 	Exp       string `json:"exp" schema:"ref=Moment"` // when the link expires
 	UserRole  string `json:"userRole" schema:"const=customer"`
-	AccountID string `json:"accountId"` // the account to be entered
-	// Always the lowest: the real one comes with the profile.
+	AccountID string `json:"accountId"` // account to sign in to
+	// Always the lowest role; the profile has the real one.
 	Role auth.Role `json:"role" schema:"const=readonly"`
-	// Always empty: the real ones come with the profile.
+	// Always empty; the profile has the real ones.
 	FeatureFlags []string  `json:"featureFlags" schema:"maxItems=0"`
 	Type         auth.Type `json:"type" schema:"const=login"`
 }
@@ -217,7 +217,7 @@ type loginSession struct {
 //
 //openapi:schema LoginAnswer
 type loginAnswer struct {
-	// Five digits, to be compared with those in the message.
+	// Five digits to compare with those in the message.
 	Code    string       `json:"code" schema:"pattern=^[0-9]{5}$"`
 	Success bool         `json:"success" schema:"const=true"`
 	Result  loginSession `json:"result"`
@@ -307,11 +307,11 @@ func getSessions(c *call) (reply, error) {
 	return list(sessions, -1)
 }
 
-// endedSessions is what signing out everywhere did.
+// endedSessions is the result of signing out everywhere.
 //
 //openapi:schema EndedSessions
 type endedSessions struct {
-	Ended int `json:"ended" schema:"min=0"` // how many sessions have ended
+	Ended int `json:"ended" schema:"min=0"` // number of ended sessions
 }
 
 // deleteSessions answers DELETE /session: the caller is signed out everywhere, or everywhere else.
@@ -376,14 +376,14 @@ func postLoginLink(c *call) (reply, error) {
 //
 //openapi:schema Link
 type linkView struct {
-	// The address to open. It is shown once.
+	// The address to open; shown once.
 	Link      string    `json:"link"`
 	Code      string    `json:"code" schema:"pattern=^[0-9]{5}$"` // the five digits that the waiting browser shows
 	ExpiresAt string    `json:"expiresAt" schema:"ref=Moment"`
-	Email     string    `json:"email"` // who is let in
+	Email     string    `json:"email"` // who it signs in
 	Role      auth.Role `json:"role"`
 	Account   string    `json:"account"` // identifier of the account
-	// The network address asked from; empty for the local command line.
+	// Network address of the request; empty for the local command line.
 	From string `json:"from"`
 }
 

@@ -25,10 +25,10 @@ type Status struct {
 
 // StoreStatus is the store's file.
 type StoreStatus struct {
-	Bytes   int64 `json:"bytes" schema:"min=0"`   // of the file
-	Free    int64 `json:"free" schema:"min=0"`    // of these: room for later writes
-	Version int   `json:"version" schema:"min=0"` // how many migrations have run on it
-	Full    bool  `json:"full"`                   // the last write found the disk full
+	Bytes   int64 `json:"bytes" schema:"min=0"`   // size of the file
+	Free    int64 `json:"free" schema:"min=0"`    // free space within the file
+	Version int   `json:"version" schema:"min=0"` // number of migrations that have run
+	Full    bool  `json:"full"`                   // the last write failed because the disk was full
 }
 
 // MemoryStatus is the memory of the process that answers, in bytes.
@@ -40,58 +40,58 @@ type MemoryStatus struct {
 
 // BackupStatus is the last scheduled backup.
 type BackupStatus struct {
-	// Of the newest one that was verified; null when there is none.
+	// Time of the newest verified backup; null if there is none.
 	LastAt  *string `json:"lastAt" schema:"ref=Moment"`
 	File    string  `json:"file"`
 	Bytes   int64   `json:"bytes" schema:"min=0"`
 	Overdue bool    `json:"overdue"`
-	Problem string  `json:"problem"` // of the last attempt; empty when it went well
+	Problem string  `json:"problem"` // why the last attempt failed; empty when it succeeded
 }
 
 // CertificateStatus is the certificate that the service shows.
 type CertificateStatus struct {
 	EndsAt string `json:"endsAt" schema:"ref=Moment"`
-	// SHA-256 that people compare: of the authority, or of a certificate from elsewhere.
+	// SHA-256 to compare: of the authority, or of the plant's certificate.
 	Fingerprint string           `json:"fingerprint"`
-	Problems    []string         `json:"problems"`  // sentences that say what to do
-	Hosts       []string         `json:"hosts"`     // names and addresses that it is for
-	Authority   *AuthorityStatus `json:"authority"` // the appliance's own; null for a certificate from elsewhere
+	Problems    []string         `json:"problems"`  // what is wrong and what to do; empty when all is well
+	Hosts       []string         `json:"hosts"`     // names and addresses that the certificate is valid for
+	Authority   *AuthorityStatus `json:"authority"` // the appliance's own authority; null for the plant's certificate
 }
 
 // AuthorityStatus is the appliance's own certificate authority.
 type AuthorityStatus struct {
-	Name   string   `json:"name"` // that devices list it under
+	Name   string   `json:"name"` // its name in the devices' lists of authorities
 	EndsAt string   `json:"endsAt" schema:"ref=Moment"`
-	PEM    string   `json:"pem"`   // its certificate
-	Pages  []string `json:"pages"` // where it is told how to trust it
+	PEM    string   `json:"pem"`   // the authority's certificate, PEM
+	Pages  []string `json:"pages"` // pages that explain how to trust it
 }
 
-// Readiness is what administrators and the machine itself are told of a service that is ready.
+// Readiness is the state of a service that is ready, for administrators and for callers on the machine itself.
 //
 //openapi:schema Readiness
 type Readiness struct {
-	Store       *StoreStatus      `json:"store"`       // the store's file; null while there is none
-	Backup      *BackupStatus     `json:"backup"`      // the last scheduled backup; null where none is scheduled
-	Certificate *ReadyCertificate `json:"certificate"` // what the service answers with over TLS; null without TLS
+	Store       *StoreStatus      `json:"store"`       // the store's file; null while it does not exist
+	Backup      *BackupStatus     `json:"backup"`      // the last scheduled backup; null if none is scheduled
+	Certificate *ReadyCertificate `json:"certificate"` // the service's certificate; null without TLS
 	Start
 }
 
-// Start is what everybody is told, for pages to know where people go on.
+// Start is what everybody may see, so that pages know where to send people.
 //
 //openapi:schema Start
 type Start struct {
-	// The appliance is empty and waits for POST /setup, which everybody is told; left out otherwise.
+	// The appliance is empty and waits for POST /setup. Everybody may see this; absent otherwise.
 	NeedsSetUp bool `json:"needsSetUp,omitempty" schema:"const=true"`
-	// One-time links are mailed, which everybody is told; left out where they wait for an administrator.
+	// One-time links are mailed. Everybody may see this; absent where administrators hand them over.
 	Mail bool `json:"mail,omitempty" schema:"const=true"`
 }
 
 // ReadyCertificate is the part of CertificateStatus that administrators watch.
 type ReadyCertificate struct {
 	EndsAt string `json:"endsAt" schema:"ref=Moment"`
-	// SHA-256 of the appliance's own authority, or of a certificate that the plant has brought.
+	// SHA-256 of the appliance's own authority, or of the plant's certificate.
 	Fingerprint string   `json:"fingerprint"`
-	Problems    []string `json:"problems"` // sentences that say what to do; none when all is well
+	Problems    []string `json:"problems"` // what is wrong and what to do; empty when all is well
 }
 
 // readiness takes from a status what administrators watch.

@@ -162,7 +162,7 @@ func completeTask(c *call) (reply, error) {
 	})
 }
 
-// startedTaskList is what a start has made.
+// startedTaskList is the result of starting a Task list.
 //
 //openapi:schema StartedTaskList
 type startedTaskList struct {

@@ -59,7 +59,7 @@ func timelineRoutes() []route {
 // usualPoints is how many rows a timeline has at most when the request does not say.
 const usualPoints = 1500
 
-// column is a number for each row; null: not known.
+// column is one number for each row; null if unknown.
 //
 // NaN stands for what is not known.
 //
@@ -88,15 +88,15 @@ func (c column) MarshalJSON() ([]byte, error) {
 type timelineView struct {
 	StationCode string `json:"stationCode"`
 	From        int64  `json:"from"`
-	To          int64  `json:"to"` // the last row ends here
-	// What lies before it changes only when something comes late.
+	To          int64  `json:"to"` // end of the last row
+	// Rows before it change only when late signals arrive.
 	Final  int64 `json:"final"`
 	StepMs int64 `json:"stepMs" schema:"min=60000"` // length of a row, ms: row i begins at from + i x stepMs
-	Rows   int   `json:"rows" schema:"min=0"`       // how many there are in each column
-	// Milliseconds of each class; together they are the row. Scheduled non-production is in them, too.
+	Rows   int   `json:"rows" schema:"min=0"`       // number of rows
+	// Milliseconds of each class; they add up to the row. Scheduled non-production is included.
 	Classes    timelineClasses `json:"classes"`
 	Production []int64         `json:"scheduledProduction" schema:"min=0"`
-	// Milliseconds of scheduled production that are known, without downtime.
+	// Milliseconds of known scheduled production, without downtime.
 	RunTime []int64 `json:"runTime" schema:"min=0"`
 	// Milliseconds for which a non-production schedule ran, and how much of it is counted as productive and as idle: to
 	// be drawn as non-production.
@@ -108,10 +108,10 @@ type timelineView struct {
 	LineSpeedAvg    column         `json:"lineSpeedAvg"`
 	LineSpeedTarget column         `json:"lineSpeedTarget"`
 	ElectricalKwh   column         `json:"electricalKwh"`
-	// Stretches of one shift in which the same schedules ran, in order; null: more than 5,000.
+	// Ranges of one shift with the same schedules, in order; null if there are more than 5,000.
 	Schedules []spellView `json:"schedules" schema:"null"`
-	// Stretches of one class, to the millisecond, in order; null: more than 5,000, or the range is longer than 24
-	// hours.
+	// Ranges of one class, to the millisecond, in order; null if there are more than 5,000, or the range is longer than
+	// 24 hours.
 	Runs []runView `json:"runs" schema:"null"`
 }
 
@@ -132,32 +132,32 @@ type timelinePaused struct {
 	Idle       []int64 `json:"idle" schema:"min=0"`
 }
 
-// spellView is a stretch of one shift in which the same schedules ran.
+// spellView is a range of one shift with the same schedules.
 //
 //openapi:schema TimelineSchedule
 type spellView struct {
 	Start           int64   `json:"start"`
 	End             int64   `json:"end"`
-	ShiftName       *string `json:"shiftName"`  // null: out of shift, or there is no pattern
-	ScheduleID      *string `json:"scheduleId"` // the production schedule; null: none, or it is paused
+	ShiftName       *string `json:"shiftName"`  // name of the shift; null outside shifts, or without a shift pattern
+	ScheduleID      *string `json:"scheduleId"` // the production schedule; null if there is none, or it is paused
 	SKUCode         *string `json:"skuCode"`    // UNKNOWN without a production schedule
 	NonProductionID *string `json:"nonProductionScheduleId"`
-	ReasonCode      *string `json:"reasonCode"` // of the non-production schedule
+	ReasonCode      *string `json:"reasonCode"` // reason of the non-production schedule
 }
 
-// runView is a stretch of one class.
+// runView is a range of one class.
 //
 //openapi:schema TimelineRun
 type runView struct {
 	Class string `json:"class" schema:"enum=outOfShift|noData|downtime|slow|productive|idle"`
 	Start int64  `json:"start"`
 	End   int64  `json:"end"`
-	// What the time was planned for; null: nothing.
+	// What the time was scheduled for; null if not scheduled.
 	Scheduled *string `json:"scheduled" schema:"enum=production|nonProduction"`
-	// The stop, slow period or manual downtime that it is part of.
+	// The stop, slow period or manual downtime that it belongs to.
 	IssueID   *string `json:"issueId"`
 	CauseCode *string `json:"causeCode"`
-	Excluded  bool    `json:"excluded"` // people took it out of the figures
+	Excluded  bool    `json:"excluded"` // excluded from figures
 }
 
 // classNames are those of monitor.Class, and kindNames of monitor.Kind, as timelines name them.

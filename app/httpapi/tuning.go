@@ -80,7 +80,7 @@ type stretchView struct {
 	DurationMs int64  `json:"durationMs" schema:"min=1"`
 }
 
-// standstillView is how long a station stood in scheduled production.
+// standstillView is a station's standstills in scheduled production.
 //
 //openapi:schema Standstill
 type standstillView struct {
@@ -88,11 +88,12 @@ type standstillView struct {
 	From        string             `json:"from" schema:"ref=Moment"`
 	To          string             `json:"to" schema:"ref=Moment"`
 	Lengths     correction.Lengths `json:"lengths"`
-	Complete    bool               `json:"complete"`  // stretches are all, and not the longest alone
+	Complete    bool               `json:"complete"`  // whether stretches lists all standstills, not only the longest
 	Stretches   []stretchView      `json:"stretches"` // in order of time
 }
 
-// getStandstill answers GET /analysis/standstill: how long a station stood in scheduled production, however short that was.
+// getStandstill answers GET /analysis/standstill: how long a station stood in scheduled production, however short that
+// was.
 func getStandstill(c *call) (reply, error) {
 	limit := c.number("limit", mostStandstills, 1, mostStandstills)
 	x, err := c.chooseOne(correction.LongestTuning)

@@ -51,7 +51,7 @@ func windowRoutes() []route {
 // mostWindows is how many windows one answer has at most (monitoring.md section 3).
 const mostWindows = 100_000
 
-// window is what a station did in a stretch of time.
+// window is what a station did in a window of time.
 //
 // See monitoring.md section 3.
 //
@@ -62,48 +62,47 @@ type window struct {
 	WindowEndAt              string `json:"windowEndAt" schema:"ref=Moment"`
 	TotalMs                  int64  `json:"totalMs" schema:"min=0"`   // all of the time, ms
 	ShiftMs                  int64  `json:"shiftMs"`                  // time in shift
-	ScheduledProductionMs    int64  `json:"scheduledProductionMs"`    // of it for which a production schedule ran
-	ScheduledNonProductionMs int64  `json:"scheduledNonProductionMs"` // of it for which a non-production schedule ran
-	// Each millisecond is of one class, of which this is the first.
+	ScheduledProductionMs    int64  `json:"scheduledProductionMs"`    // shift time in which a production schedule ran
+	ScheduledNonProductionMs int64  `json:"scheduledNonProductionMs"` // shift time in which a non-production schedule ran
+	// First of the classes of time: each millisecond is in exactly one.
 	OutOfShiftMs int64 `json:"outOfShiftMs"`
-	// Nothing was known of the station: no device was heard, nobody reported downtime, and people did not count by
-	// hand.
+	// Time without data: no signals, no manual downtime, no manual counts.
 	NoDataMs     int64 `json:"noDataMs"`
 	DowntimeMs   int64 `json:"downtimeMs"` // stopped in scheduled production, or by hand
 	SlowMs       int64 `json:"slowMs"`     // slower than 80 % of the line speed target
 	ProductiveMs int64 `json:"productiveMs"`
-	IdleMs       int64 `json:"idleMs"` // none of these
-	// The start of the last downtime that has time in the window; null: none has.
+	IdleMs       int64 `json:"idleMs"` // time in none of the other classes
+	// Start of the last downtime that overlaps the window; null if none does.
 	DowntimeSince *string `json:"downtimeSince" schema:"ref=Moment"`
 	// Good units that were told of in the window: made, entered, corrected, less those rejected. Below zero where more
 	// was rejected or taken away in it than was made, as those units were made before: an entry counts at its own
 	// moment and changes no earlier window, and windows add up. Of a whole schedule it is never below zero. An entry
 	// whose at is the moment at which the units were made counts there.
 	ProductionGoodCount float64 `json:"productionGoodCount"`
-	ProductionBadCount  float64 `json:"productionBadCount"` // bad units, likewise
+	ProductionBadCount  float64 `json:"productionBadCount"` // the same for bad units
 	outsideView
 	// Units due by the rate in scheduled production; null: there is no rate.
 	ProductionIdealCount  *float64 `json:"productionIdealCount"`
 	ProductionTargetCount *float64 `json:"productionTargetCount"` // the same without downtime
-	// The shown speed, over the time in which it was known; null: it was not.
+	// Average displayed speed over the time in which it was known; null if it was not.
 	LineSpeedAvg    *float64 `json:"lineSpeedAvg"`
-	LineSpeedTarget *float64 `json:"lineSpeedTarget"` // at the end of the window
-	ElectricalKwh   *float64 `json:"electricalKwh"`   // by what was measured; null: nothing was
-	// The time that the energy is of: less than all where nobody measured, more where a meter's reading tells of time
-	// before the window.
+	LineSpeedTarget *float64 `json:"lineSpeedTarget"` // value at the end of the window
+	ElectricalKwh   *float64 `json:"electricalKwh"`   // measured energy; null if nothing was measured
+	// Time for which energy was measured: less than the window where measurements are missing, more where a meter's
+	// reading covers time before it.
 	ElectricalKnownMs int64    `json:"electricalKnownMs" schema:"min=0"`
-	RSSIAvg           *float64 `json:"rssiAvg"` // dBm; null: not known
-	// Something was heard of the station, or people counted there by hand.
+	RSSIAvg           *float64 `json:"rssiAvg"` // signal strength in dBm; null if unknown
+	// Signals arrived, or people counted by hand.
 	IsAlive     bool     `json:"isAlive"`
 	ScheduleIDs []string `json:"scheduleIds"` // schedules that ran
 	IssueIDs    []string `json:"issueIds"`    // stops, slow periods and manual downtimes
 	ReasonCodes []string `json:"reasonCodes"` // reasons of stops and of non-production schedules
-	// What the machine itself reported: of each minute the first 100 different codes.
+	// Error codes of the machine: the first 100 different ones of each minute.
 	ErrorCodes []string `json:"errorCodes"`
-	// At the end of the window; UNKNOWN without a production schedule.
+	// SKU at the end of the window; UNKNOWN without a production schedule.
 	SKUCode          *string `json:"skuCode"`
-	ManifestRevision int64   `json:"manifestRevision" schema:"min=0"` // in force at the end of the window
-	// With resolution=shift, the shift; null for a day where there are no shifts.
+	ManifestRevision int64   `json:"manifestRevision" schema:"min=0"` // revision in force at the end of the window
+	// With resolution=shift, the name of the shift; null for a day without shifts.
 	ShiftName *string `json:"shiftName"`
 }
 

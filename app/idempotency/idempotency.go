@@ -1,8 +1,8 @@
-// Package idempotency recognises a write that its client sends again because it did not get the answer, and retains refused
-// writes for a supervisor (monitoring.md section 4).
+// Package idempotency recognises a write that its client sends again because it did not get the answer, and retains
+// refused writes for a supervisor (monitoring.md section 4).
 //
-// An answer is stored in the transaction of its write, or neither is. A key belongs to who sent it: an API key or a device, a
-// person or a tablet in whatever session.
+// An answer is stored in the transaction of its write, or neither is. A key belongs to who sent it: an API key or a
+// device, a person or a tablet in whatever session.
 //
 // The buckets:
 //
@@ -57,13 +57,13 @@ type answerRecord struct {
 	Answer
 }
 
-// Refused is a write with a key that was refused, as it is retained for a supervisor. It is stored: a changed field needs a
-// migration.
+// Refused is a write with a key that was refused, as it is retained for a supervisor. It is stored: a changed field
+// needs a migration.
 type Refused struct {
 	Key     string           `json:"key"`
 	At      int64            `json:"at"`     // ms, the first time
 	LastAt  int64            `json:"lastAt"` // ms
-	Times   int              `json:"times"`  // how often it came
+	Times   int              `json:"times"`  // number of attempts
 	Method  string           `json:"method"`
 	Path    string           `json:"path"` // with its query
 	Body    string           `json:"body"` // the first 4 KiB
@@ -101,9 +101,9 @@ func Buckets() []string {
 	return []string{answers.Name(), answerAges.Name(), refused.Name(), refusedAges.Name()}
 }
 
-// Do returns what fn answers, and stores it. When a request with the same key was answered to the same asker within seven days
-// before now, ms, fn does not run, and Do returns that answer. Errors: fn's, the store's, and Conflict when the same key came
-// with another request.
+// Do returns what fn answers, and stores it. When a request with the same key was answered to the same asker within
+// seven days before now, ms, fn does not run, and Do returns that answer. Errors: fn's, the store's, and Conflict when
+// the same key came with another request.
 func Do(tx *kv.Tx, accountID string, by audit.Actor, r Request, now int64, fn func() (Answer, error)) (Answer, error) {
 	if r.Key == "" {
 		return fn()
@@ -145,8 +145,8 @@ func New(cfg Config) *Service {
 	return &Service{cfg}
 }
 
-// Answered returns the answer to a request that was done, as Do would, and whether there is one: for who has to find out a lot
-// before the request can be done. Errors: as Do's.
+// Answered returns the answer to a request that was done, as Do would, and whether there is one: for who has to find
+// out a lot before the request can be done. Errors: as Do's.
 func (s *Service) Answered(accountID string, by audit.Actor, r Request) (answer Answer, done bool, err error) {
 	err = s.cfg.Store.View(func(tx *kv.Tx) (err error) {
 		answer, done, err = answered(tx, accountID, by, r, s.cfg.Clock().UnixMilli())
@@ -213,8 +213,8 @@ func removeRefused(tx *kv.Tx, k recordKey) error {
 	return refused.Delete(tx, k)
 }
 
-// Refuse retains a refused write; one that came before from the same asker with the same key counts once more. Errors: the
-// store's.
+// Refuse retains a refused write; one that came before from the same asker with the same key counts once more. Errors:
+// the store's.
 func (s *Service) Refuse(accountID string, r Refused) error {
 	now := s.cfg.Clock().UnixMilli()
 	r.Body = r.Body[:min(len(r.Body), maxBody)]
@@ -270,8 +270,8 @@ func (s *Service) Refused(accountID string, limit, skip int) (list []Refused, to
 	return list, total, err
 }
 
-// Sweep removes answers that are older than seven days and writes that were refused last more than 30 days ago. Errors: the
-// store's, ctx's.
+// Sweep removes answers that are older than seven days and writes that were refused last more than 30 days ago. Errors:
+// the store's, ctx's.
 func (s *Service) Sweep(ctx context.Context) error {
 	now := s.cfg.Clock().UnixMilli()
 	if _, err := answerAges.Sweep(ctx, s.cfg.Store, kv.Sweeper[answerAge]{

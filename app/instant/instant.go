@@ -36,7 +36,7 @@ func FormatMs(ms int64) string { return Format(time.UnixMilli(ms)) }
 // Parse reads a moment as requests may write it: any RFC 3339 text.
 func Parse(text string) (time.Time, error) { return time.Parse(time.RFC3339Nano, text) }
 
-// Time is a point in time: RFC 3339, in UTC, with milliseconds.
+// Time is a point in time: RFC 3339, UTC, with milliseconds.
 //
 // It is written to JSON as Format does, and read from any RFC 3339 text.
 //

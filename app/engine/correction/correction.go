@@ -1,6 +1,6 @@
-// Package correction changes what held at stations for a stretch of the past: a threshold, a shift, a rate, a SKU, a reason
-// (monitoring.md section 8). Signals, schedules and what people entered stay as they are; what follows from them is
-// computed again.
+// Package correction changes what held at stations for a stretch of the past: a threshold, a shift, a rate, a SKU, a
+// reason (monitoring.md section 8). Signals, schedules and what people entered stay as they are; what follows from them
+// is computed again.
 //
 // A correction is laid over what the manifest's revisions said then, and lies there whatever later revisions say: they
 // count from their own time on. It is never edited. Undone, it is as if it had never been made, and stays in the list.
@@ -63,7 +63,7 @@ type Input struct {
 	Note         string
 }
 
-// Correction is a change of what held at stations for a stretch of the past.
+// Correction is a change to the configuration of stations for a past range.
 //
 //openapi:schema Correction
 type Correction struct {
@@ -74,8 +74,8 @@ type Correction struct {
 	StationCodes []string        `json:"stationCodes"`
 	From         instant.Time    `json:"from"`
 	To           instant.Time    `json:"to"`
-	Changes      json.RawMessage `json:"changes" schema:"type=object"` // as they were sent
-	UndoneAt     *instant.Time   `json:"undoneAt"`                     // null: it counts
+	Changes      json.RawMessage `json:"changes" schema:"type=object"` // the changes as they were sent
+	UndoneAt     *instant.Time   `json:"undoneAt"`                     // when it was undone; null if it is in force
 	UndoneBy     *string         `json:"undoneBy"`                     // who undid it
 }
 
@@ -113,7 +113,8 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// List returns the corrections of an account, newest first, and how many there are. Errors: errdefs.NotFound, the store's.
+// List returns the corrections of an account, newest first, and how many there are. Errors: errdefs.NotFound, the
+// store's.
 func (s *Service) List(accountID string, limit, skip int) ([]Correction, int, error) {
 	t, err := s.cfg.Floor.Timeline(accountID)
 	if err != nil {
@@ -133,9 +134,9 @@ func (s *Service) Check(p auth.Principal, in Input) error {
 	return err
 }
 
-// Make makes a correction, for admins: from then on the stations are computed again from its start, as other work leaves
-// time. A request that came before with its key gives the correction that was made then. Errors: Invalid, Forbidden, Conflict
-// on an archived account, or as Floor.Once's.
+// Make makes a correction, for admins: from then on the stations are computed again from its start, as other work
+// leaves time. A request that came before with its key gives the correction that was made then. Errors: Invalid,
+// Forbidden, Conflict on an archived account, or as Floor.Once's.
 func (s *Service) Make(p auth.Principal, r idempotency.Request, in Input) (*Correction, error) {
 	return s.once(p, r, func() (station.Correction, *station.Timeline, error) { return s.checked(p, in) }, func(w *floor.Work, c *station.Correction) (err error) {
 		c.CreatedAt = w.Tx.Now()
@@ -148,8 +149,9 @@ func (s *Service) Make(p auth.Principal, r idempotency.Request, in Input) (*Corr
 	})
 }
 
-// Undo undoes a correction, for admins; once for a key, as Make. Errors: Forbidden, NotFound, Conflict for one that is undone
-// already, for one of a time whose signals are not kept any more, and on an archived account, or as Floor.Once's.
+// Undo undoes a correction, for admins; once for a key, as Make. Errors: Forbidden, NotFound, Conflict for one that is
+// undone already, for one of a time whose signals are not kept any more, and on an archived account, or as
+// Floor.Once's.
 func (s *Service) Undo(p auth.Principal, r idempotency.Request, id string) (*Correction, error) {
 	return s.once(p, r, func() (station.Correction, *station.Timeline, error) { return s.standing(p.AccountID, id) }, func(w *floor.Work, c *station.Correction) error {
 		number := c.Number
@@ -170,8 +172,8 @@ func (s *Service) Undo(p auth.Principal, r idempotency.Request, id string) (*Cor
 // patience is how long the answer to a correction waits for the figures to follow.
 const patience = 2 * time.Second
 
-// Follow has the figures follow a correction that was made or undone, and returns the stations whose figures do not yet. Errors
-// are the floor's.
+// Follow has the figures follow a correction that was made or undone, and returns the stations whose figures do not
+// yet. Errors are the floor's.
 func (s *Service) Follow(accountID string, c *Correction) ([]string, error) {
 	return s.cfg.Floor.Follow(accountID, c.StationCodes, patience)
 }
@@ -205,8 +207,8 @@ func (s *Service) oldest() int64 {
 	return s.cfg.Clock().Add(24*time.Hour - s.cfg.Retention).UnixMilli()
 }
 
-// once stores what change makes of the correction that begin gives, and has its stations computed again. What was done before
-// under the same key is not begun: what it began from may be another by now.
+// once stores what change makes of the correction that begin gives, and has its stations computed again. What was done
+// before under the same key is not begun: what it began from may be another by now.
 func (s *Service) once(p auth.Principal, r idempotency.Request, begin func() (station.Correction, *station.Timeline, error), change func(w *floor.Work, c *station.Correction) error) (*Correction, error) {
 	if !p.Role.AtLeast(auth.Admin) {
 		return nil, errdefs.New(errdefs.Forbidden, "this needs the role %s; yours is %s", auth.Admin, p.Role)

@@ -13,27 +13,27 @@ import (
 	"opsmon/app/instant"
 )
 
-// Figures is OEE by the default profile, with its terms. Null: not known.
+// Figures is OEE by the default profile, with its terms; null if unknown.
 //
 //openapi:schema CorrectionFigures
 type Figures struct {
-	// Time scheduled for production, in milliseconds, of which there is data.
+	// Scheduled production time with data, in milliseconds.
 	ScheduledProductionMs float64 `json:"scheduledProductionMs"`
-	DowntimeMs            float64 `json:"downtimeMs"` // of which downtime
+	DowntimeMs            float64 `json:"downtimeMs"` // downtime in scheduledProductionMs
 	GoodCount             float64 `json:"goodCount"`
 	BadCount              float64 `json:"badCount"`
-	// Of goodCount, made without a production schedule: in no ratio.
+	// Part of goodCount that was made without a production schedule; it is in no ratio.
 	UnscheduledGoodCount float64  `json:"unscheduledGoodCount"`
-	UnscheduledBadCount  float64  `json:"unscheduledBadCount"` // bad units, likewise
-	TargetCount          *float64 `json:"targetCount"`         // units due, downtime subtracted
+	UnscheduledBadCount  float64  `json:"unscheduledBadCount"` // the same for bad units
+	TargetCount          *float64 `json:"targetCount"`         // units due, without downtime
 	Availability         *float64 `json:"availability"`
 	Performance          *float64 `json:"performance"`
 	Quality              *float64 `json:"quality"`
 	OEE                  *float64 `json:"oee"`
-	Coverage             *float64 `json:"coverage"` // how much of the scheduled time there is data of
+	Coverage             *float64 `json:"coverage"` // share of the scheduled time with data
 }
 
-// Effect is what a correction would do to a production day of a station.
+// Effect is the effect of a correction on a production day of a station.
 //
 //openapi:schema CorrectionEffect
 type Effect struct {

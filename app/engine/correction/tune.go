@@ -14,7 +14,7 @@ import (
 // LongestTuning is how long a stretch Tune computes: a day takes some hundredths of a second.
 const LongestTuning = 31 * 24 * time.Hour
 
-// Tuned is the figures and stops of a stretch of time.
+// Tuned is the figures and stops of a range.
 //
 //openapi:schema Tuned
 type Tuned struct {
@@ -22,21 +22,21 @@ type Tuned struct {
 	Stops   Lengths `json:"stops"`
 }
 
-// Lengths are stretches of time by how long they are, as far as they lie in the range.
+// Lengths are ranges of time by length, cut to the requested range.
 //
 //openapi:schema Lengths
 type Lengths struct {
 	Count   int   `json:"count" schema:"min=0"`
 	TotalMs int64 `json:"totalMs" schema:"min=0"`
-	Bins    []Bin `json:"histogram"` // in order; each begins where the one before it ends
+	Bins    []Bin `json:"histogram"` // bins in order, without gaps
 }
 
-// Bin is the stretches of at least fromMs, and shorter than toMs.
+// Bin is the ranges of at least fromMs and less than toMs.
 //
 //openapi:schema LengthBin
 type Bin struct {
 	FromMs  int64  `json:"fromMs" schema:"min=0"`
-	ToMs    *int64 `json:"toMs"` // null: and longer
+	ToMs    *int64 `json:"toMs"` // null for no upper limit
 	Count   int    `json:"count" schema:"min=0"`
 	TotalMs int64  `json:"totalMs" schema:"min=0"`
 }
@@ -54,7 +54,7 @@ func LengthsOf(l *oee.Lengths) Lengths {
 	return out
 }
 
-// Tuning is what was in force made of a stretch of time, and what other settings would have.
+// Tuning is the figures and stops of a range, by the actual and by other settings.
 //
 //openapi:schema Tuning
 type Tuning struct {
@@ -62,8 +62,8 @@ type Tuning struct {
 	After  Tuned `json:"after"`
 }
 
-// Tune shows what the figures and stops of one station would be, if what a correction says had held there; for supervisors. It
-// stores nothing. Errors: Invalid, Forbidden, ctx's.
+// Tune shows what the figures and stops of one station would be, if what a correction says had held there; for
+// supervisors. It stores nothing. Errors: Invalid, Forbidden, ctx's.
 func (s *Service) Tune(ctx context.Context, p auth.Principal, in Input) (*Tuning, error) {
 	if !p.Role.AtLeast(auth.Supervisor) {
 		return nil, errdefs.New(errdefs.Forbidden, "this needs the role %s; yours is %s", auth.Supervisor, p.Role)

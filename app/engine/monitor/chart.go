@@ -1,7 +1,7 @@
 package monitor
 
-// Chart adds up what a station did to rows of one length, and to runs and spells, for drawing. Make one with NewChart; it
-// belongs to one goroutine.
+// Chart adds up what a station did to rows of one length, and to runs and spells, for drawing. Make one with NewChart;
+// it belongs to one goroutine.
 type Chart struct {
 	From, To, Step int64 // ms; the last row is shorter where To cuts it
 	Rows           []ChartRow
@@ -46,10 +46,10 @@ type Run struct {
 	Type       IssueType // of the issue that it is part of; 0: none
 	Issue      int64     // its start
 	Cause      string    // reason code; "" is none
-	Excluded   bool      // people took it out of the figures
+	Excluded   bool      // excluded from figures
 }
 
-// Spell is a stretch of one shift in which the same schedules ran.
+// Spell is a range of one shift with the same schedules.
 type Spell struct {
 	Start, End            int64
 	Shift                 string // name; "" outside of shifts, and where there is no pattern
@@ -57,8 +57,8 @@ type Spell struct {
 	NonProduction, Reason string
 }
 
-// NewChart makes a Chart of [from, to) with a row each step, ms; from and step are whole minutes. It keeps at most so many
-// runs and spells.
+// NewChart makes a Chart of [from, to) with a row each step, ms; from and step are whole minutes. It keeps at most so
+// many runs and spells.
 func NewChart(from, to, step int64, most int) *Chart {
 	return &Chart{From: from, To: to, Step: step, most: most, Rows: make([]ChartRow, max(0, to-from+step-1)/step)}
 }

@@ -96,10 +96,11 @@ type Config struct {
 	Causes map[string]bool `json:"-"` // reason codes that may be the cause of a stop: an error code among them becomes it
 }
 
-// Products knows an account's SKUs over time, so that another rate of a SKU concerns the stations that run it, and no other.
+// Products knows an account's SKUs over time, so that another rate of a SKU concerns the stations that run it, and no
+// other.
 type Products interface {
-	// SKU returns what holds of a SKU at a moment, Unix ms, and until when: math.MaxInt64 as far as is known. A SKU that
-	// does not exist then is the zero SKU.
+	// SKU returns what holds of a SKU at a moment, Unix ms, and until when: math.MaxInt64 as far as is known. A SKU
+	// that does not exist then is the zero SKU.
 	SKU(code string, at int64) (s SKU, until int64)
 }
 
@@ -118,12 +119,12 @@ func (c *Config) SKU(code string, at int64) (SKU, int64) {
 }
 
 const (
-	// DefaultAliveTimeout is how long a station may be silent where nothing else is set, ms (monitoring.md section 3); the
-	// least is what can be set (signals.aliveMinutes).
+	// DefaultAliveTimeout is how long a station may be silent where nothing else is set, ms (monitoring.md section 3);
+	// the least is what can be set (signals.aliveMinutes).
 	DefaultAliveTimeout = 5 * instant.MinuteMs
 	LeastAliveTimeout   = instant.MinuteMs
-	// DefaultSpread is how far back a signal's units are spread for detection by production where nothing else is set, ms
-	// (signals.spreadMinutes).
+	// DefaultSpread is how far back a signal's units are spread for detection by production where nothing else is set,
+	// ms (signals.spreadMinutes).
 	DefaultSpread = 5 * instant.MinuteMs
 	// slowPercent of the line speed target is the speed under which a station runs slowly.
 	slowPercent = 80
@@ -135,9 +136,10 @@ const (
 	UnknownSKU = "UNKNOWN"
 )
 
-// Bare returns the configuration with its thresholds out of the way: every stretch of scheduled production in which the station's
-// detection sees no production is a stop, however short. Where productive signals hold on, they hold for a millisecond.
-// By production they last from one unit to the next. Detection that is off sees what it would by utilisation.
+// Bare returns the configuration with its thresholds out of the way: every stretch of scheduled production in which the
+// station's detection sees no production is a stop, however short. Where productive signals hold on, they hold for a
+// millisecond. By production they last from one unit to the next. Detection that is off sees what it would by
+// utilisation.
 func (c *Config) Bare() *Config {
 	bare := *c
 	bare.AnyStop = true
@@ -193,8 +195,8 @@ type Shift struct {
 	Day   calendar.Day // the production day in which it starts
 }
 
-// Plan is what the station's configuration, shifts, schedules and the SKU say of a stretch of time. Plans are shared: they must
-// not be changed.
+// Plan is what the station's configuration, shifts, schedules and the SKU say of a stretch of time. Plans are shared:
+// they must not be changed.
 type Plan struct {
 	Revision      int64 // of the manifest, since which the station's configuration holds
 	InShift       bool
@@ -204,16 +206,16 @@ type Plan struct {
 	Production    string // the production schedule that runs and is not paused, in shift or not; "" is none
 	NonProduction string // the non-production schedule that runs; "" is none
 	SKU           string // UnknownSKU without a production schedule
-	Reason        string // of the non-production schedule
+	Reason        string // reason of the non-production schedule
 
 	LineSpeedTarget float64 // 0: none
 	PartsPerCycle   float64
 	MinimumCycle    int64 // ms
 }
 
-// Context is what holds at a station for a stretch of time, whatever its signals say. The rate of a SKU, which may change
-// often, stands beside the plan: a thousand changes of it are a thousand contexts of one plan. Contexts are shared: they must
-// not be changed.
+// Context is what holds at a station for a stretch of time, whatever its signals say. The rate of a SKU, which may
+// change often, stands beside the plan: a thousand changes of it are a thousand contexts of one plan. Contexts are
+// shared: they must not be changed.
 type Context struct {
 	*Plan
 	UnitsPerMinute float64 // 0: no rate
@@ -283,8 +285,8 @@ func (s *State) shiftNow() (in bool, shift Shift) {
 	return false, Shift{}
 }
 
-// producing sets what the production schedule that runs and its SKU say, and returns the rate that holds and after how many cycles
-// without a unit a stop begins.
+// producing sets what the production schedule that runs and its SKU say, and returns the rate that holds and after how
+// many cycles without a unit a stop begins.
 func (s *State) producing(x *Plan) (rate Rate, multiplier float64) {
 	c := s.cfg
 	rate, multiplier = c.Rate, defaultMultiplier

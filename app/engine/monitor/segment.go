@@ -16,8 +16,8 @@ type Segment struct {
 	Stop       int64  // the start of the stop that it is part of; 0: none
 	Slow       int64  // the start of the slow period that it is part of; 0: none
 	Cause      string // reason code of the issue; "" is none
-	// Excluded says that people took the stop out of the figures (Explain). Class does not change by it: windows show what
-	// was, and package oee leaves the time out.
+	// Excluded says that people took the stop out of the figures (Explain). Class does not change by it: windows show
+	// what was, and package oee leaves the time out.
 	Excluded bool
 }
 
@@ -127,8 +127,8 @@ func (s *State) updateStatus() {
 	}
 }
 
-// statusNow returns the first status that fits. Where no device is heard for so long that people's word is all there is, what they
-// report comes before the silence.
+// statusNow returns the first status that fits. Where no device is heard for so long that people's word is all there
+// is, what they report comes before the silence.
 func (s *State) statusNow() (Status, int64) {
 	switch {
 	case !s.known() && (s.manual.Start == 0 || !s.unheard()):
@@ -180,17 +180,17 @@ type View struct {
 type RunningNow struct {
 	Schedule
 	Good, Bad int64
-	// Ideal are the units due by the last full minute, by the rate in the schedule's known time; Target those without its
-	// downtime. They count when HasRate.
+	// Ideal are the units due by the last full minute, by the rate in the schedule's known time; Target those without
+	// its downtime. They count when HasRate.
 	Ideal, Target float64
 	HasRate       bool
 	Reached       bool
 	Manual        bool // good units are those that operators enter, or nobody has counted any yet
 }
 
-// View shows the station at a moment, which should not lie before the last input, taking it that a station which has not
-// been silent for long enough is alive, and that one which sends the units of some time together does not stand before its
-// next report is overdue, half as late again. The state does not change.
+// View shows the station at a moment, which should not lie before the last input, taking it that a station which has
+// not been silent for long enough is alive, and that one which sends the units of some time together does not stand
+// before its next report is overdue, half as late again. The state does not change.
 func (s *State) View(now int64) View {
 	c := s.clone()
 	c.Advance(now)
@@ -233,7 +233,7 @@ func (s *State) View(now int64) View {
 	return v
 }
 
-// view shows a schedule that runs.
+// view is a running schedule.
 func (r *running) view(cfg *Config) RunningNow {
 	v := RunningNow{
 		Schedule: r.Schedule, Good: r.recorded, Bad: r.recordedIn, Reached: r.reached, HasRate: len(r.due.known) > 0,

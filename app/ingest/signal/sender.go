@@ -15,8 +15,8 @@ import (
 	"opsmon/kv"
 )
 
-// Limits of what one sender may send when nothing else is set. A gateway that sends 50,000 signals a second in batches of
-// 1,000 is within them; what is over them is refused for a moment, so that the others get their turn.
+// Limits of what one sender may send when nothing else is set. A gateway that sends 50,000 signals a second in batches
+// of 1,000 is within them; what is over them is refused for a moment, so that the others get their turn.
 const (
 	DefaultRate  = 50_000 // signals a second, sustained
 	burstSeconds = 2      // of the rate may come at once, and a whole batch always
@@ -29,7 +29,8 @@ const skewAlarm = aheadLimit
 // skewKept is for how long what a sender's clock was ahead is believed, when it sends on and tells no time any more.
 const skewKept = 10 * time.Minute
 
-// flushEvery is how often what is known of senders is written, and tellEvery how often a flood of one of them is logged.
+// flushEvery is how often what is known of senders is written, and tellEvery how often a flood of one of them is
+// logged.
 const (
 	flushEvery = time.Minute
 	tellEvery  = time.Minute
@@ -44,7 +45,7 @@ type Seen struct {
 	AheadMs   int64   // by how much its clock was ahead when it last told a time; 0 when it was not noticeably
 	Issue     string  // what was last wrong with a signal of it; "" = nothing yet
 	IssueAt   int64   // when that was, ms
-	Rate      float64 // signals a second, over the last minute or so
+	Rate      float64 // signals per second, averaged over about a minute
 }
 
 // senderRecord is what is kept of a sender. It is stored: a changed field needs a migration.
@@ -224,8 +225,8 @@ func (l *Log) NoteRefused(from Sender, cause Cause, issue string, n int) {
 const roomWait = time.Second
 
 // Admit asks whether a sender may send now. It may not while it has sent more than its rate allows, has so many batches
-// under way already, or too much waits to be done: then wait is how long it must wait, and it is counted. Who may calls done when its batch is taken,
-// with how many signals it held: those count against what it sends later.
+// under way already, or too much waits to be done: then wait is how long it must wait, and it is counted. Who may calls
+// done when its batch is taken, with how many signals it held: those count against what it sends later.
 func (l *Log) Admit(account, source string) (done func(signals int), wait time.Duration) {
 	now := time.Now() // not the clock that tests set: a rate is about time that passes
 	room := l.room(account, source)
@@ -287,8 +288,8 @@ func (l *Log) tooMany(s *sender, account, source string, now time.Time) {
 // roomPause is how soon who waits for room looks again.
 const roomPause = 50 * time.Millisecond
 
-// Await waits until there is room for what a sender sends one by one. What it does not take meanwhile its network keeps.
-// Error: ctx's.
+// Await waits until there is room for what a sender sends one by one. What it does not take meanwhile its network
+// keeps. Error: ctx's.
 func (l *Log) Await(ctx context.Context, account, source string) error {
 	if l.room(account, source) {
 		return nil

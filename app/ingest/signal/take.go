@@ -23,14 +23,14 @@ type Sender struct {
 	Known   func(code string) bool // whether the account has a station of that code
 }
 
-// Outcome is what became of one signal.
+// Outcome is the outcome of one signal.
 //
 //openapi:schema SignalOutcome
 type Outcome struct {
-	Index int `json:"index" schema:"min=0"` // its place in what was sent, from 0
-	// It counts. One whose id came before does, once.
+	Index int `json:"index" schema:"min=0"` // position in the request, from 0
+	// Whether it was accepted. A repeated id is accepted and counts once.
 	Accepted bool `json:"accepted"`
-	// Why not, or what was done to it; empty when there is nothing to say.
+	// Why it was rejected, or how it was changed; empty otherwise.
 	Issue string `json:"issue"`
 	Cause Cause  `json:"-"` // why not, for metrics
 }
@@ -55,7 +55,8 @@ type summary struct {
 }
 
 // Take stores the signals among what a sender sent, as a Parcel has it, and says of each what became of it. What
-// cannot be taken does no harm to the rest. What is accepted is on the disk. Errors: the store's; then nothing was taken.
+// cannot be taken does no harm to the rest. What is accepted is on the disk. Errors: the store's; then nothing was
+// taken.
 func (l *Log) Take(from Sender, objects []any, style Style) ([]Outcome, error) {
 	outcomes, err := l.TakeAll([]Parcel{{from, objects, style}})
 	if err != nil {
@@ -107,7 +108,8 @@ type told struct {
 	sum     *summary
 }
 
-// takeParcel reads what one sender sent, and says of each what becomes of it; whether its id came before is not known yet.
+// takeParcel reads what one sender sent, and says of each what becomes of it; whether its id came before is not known
+// yet.
 func (l *Log) takeParcel(t *taking, p *Parcel, sum *summary) []Outcome {
 	outcomes := make([]Outcome, len(p.Objects))
 	for i, v := range p.Objects {

@@ -23,14 +23,14 @@ const (
 
 // Record is what people said of one issue. It is stored: a changed field needs a migration.
 type Record struct {
-	// Start is that of the issue when it was spoken of, Unix ms, and with Type its name. Until is to where it reached: its end,
-	// or, while it went on, the moment of speaking.
+	// Start is that of the issue when it was spoken of, Unix ms, and with Type its name. Until is to where it reached:
+	// its end, or, while it went on, the moment of speaking.
 	Start int64             `json:"start"`
 	Type  monitor.IssueType `json:"type"`
 	Until int64             `json:"until"`
 
-	// Cuts split the issue into parts: each reaches from its At to the next one's, the last to the issue's end. The first
-	// begins with the issue. None: nothing was said of the cause.
+	// Cuts split the issue into parts: each reaches from its At to the next one's, the last to the issue's end. The
+	// first begins with the issue. None: nothing was said of the cause.
 	Cuts         []Cut         `json:"cuts,omitempty"`
 	CausedAt     int64         `json:"causedAt,omitempty"` // of what was said of Cuts the newest moment, Unix ms
 	HeardAt      int64         `json:"heardAt,omitempty"`  // when the service heard of that, Unix ms
@@ -82,7 +82,7 @@ type Manual struct {
 // Event is one thing that was said or done.
 type Event struct {
 	At         int64  `json:"at"`         // when it was done: a tablet may have been offline
-	RecordedAt int64  `json:"recordedAt"` // when the service heard of it
+	RecordedAt int64  `json:"recordedAt"` // when the service received it
 	By         string `json:"by"`         // e-mail address, or what stands for one
 	Initials   string `json:"initials,omitempty"`
 	Action     Action `json:"action"`

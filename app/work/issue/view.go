@@ -9,35 +9,35 @@ import (
 	"opsmon/app/instant"
 )
 
-// View is a stop, a slow period or a manual downtime, with what people said of it.
+// View is a stop, slow period or manual downtime, with what people entered about it.
 //
 //openapi:schema Issue
 type View struct {
-	// Names it within the account. Late signals may give it another one; the old one is understood.
+	// Identifier within the account. Late signals may change it; the old one keeps working.
 	ID          string        `json:"id"`
 	Type        string        `json:"type" schema:"enum=stop|slow|manual"`
 	StationCode string        `json:"stationCode"`
 	StartAt     instant.Time  `json:"startAt"`
-	EndAt       *instant.Time `json:"endAt"`                     // null: it goes on
-	DurationMs  int64         `json:"durationMs" schema:"min=0"` // milliseconds so far
-	// A reason's code. Null: nobody knows, or its parts differ.
+	EndAt       *instant.Time `json:"endAt"`                     // end; null while it is open
+	DurationMs  int64         `json:"durationMs" schema:"min=0"` // duration so far, ms
+	// Code of the reason; null if unknown, or if its parts differ.
 	CauseCode *string `json:"causeCode"`
-	// Who named it: people's word comes before the machine's.
+	// Who set the cause. People's causes override the machine's.
 	CauseFrom *string `json:"causeFrom" schema:"enum=person|machine"`
-	// Milliseconds that nobody has named a cause of.
+	// Time without a cause, ms.
 	UncausedMs int64      `json:"uncausedMs" schema:"min=0"`
 	Note       *string    `json:"note"`
-	Parts      []PartView `json:"parts"`      // in order; together they have its time exactly
-	ScheduleID *string    `json:"scheduleId"` // the production schedule that ran when it began
+	Parts      []PartView `json:"parts"`      // parts in order; they add up to the issue's time exactly
+	ScheduleID *string    `json:"scheduleId"` // the production schedule that ran at its start
 	SKUCode    *string    `json:"skuCode"`
-	Excluded   bool       `json:"excluded"` // some of it is out of the figures
-	// Who has seen it. Null: nobody said so.
+	Excluded   bool       `json:"excluded"` // some of its time is excluded from figures
+	// Acknowledgement; null if there is none.
 	Acknowledged *AcknowledgedView `json:"acknowledged"`
-	Estimate     *EstimateView     `json:"estimate"`   // when it is expected to end
-	Escalation   *EscalationView   `json:"escalation"` // how far up it was taken
-	// There is no such stop any more, since late signals came; this is what was said of it.
+	Estimate     *EstimateView     `json:"estimate"`   // expected end
+	Escalation   *EscalationView   `json:"escalation"` // escalation; null if there is none
+	// Late signals removed the stop; this is what people entered about it.
 	Orphaned bool        `json:"orphaned"`
-	Events   []EventView `json:"events"` // what was said and done, in the order in which it was heard
+	Events   []EventView `json:"events"` // what people entered and did, in the order of arrival
 }
 
 // PartView is a part of a stop that has one cause.
@@ -45,11 +45,11 @@ type View struct {
 //openapi:schema IssuePartNow
 type PartView struct {
 	StartAt    instant.Time  `json:"startAt"`
-	EndAt      *instant.Time `json:"endAt"` // null: it goes on
+	EndAt      *instant.Time `json:"endAt"` // end; null while it is open
 	DurationMs int64         `json:"durationMs" schema:"min=0"`
 	CauseCode  *string       `json:"causeCode"` // null: uncaused
 	CauseFrom  *string       `json:"causeFrom" schema:"enum=person|machine"`
-	Excluded   bool          `json:"excluded"` // it is in no figure
+	Excluded   bool          `json:"excluded"` // excluded from figures
 }
 
 // AcknowledgedView says who has seen an issue.
@@ -74,16 +74,16 @@ type EscalationView struct {
 	By    string       `json:"by"`
 }
 
-// EventView is what was said of a stop, or done.
+// EventView is something that people entered about a stop, or did.
 //
 //openapi:schema IssueEvent
 type EventView struct {
-	At         instant.Time `json:"at"`         // when it was said
-	RecordedAt instant.Time `json:"recordedAt"` // when the service heard of it
+	At         instant.Time `json:"at"`         // when it happened
+	RecordedAt instant.Time `json:"recordedAt"` // when the service received it
 	By         string       `json:"by"`         // e-mail address, or credential
 	Initials   *string      `json:"initials"`
 	Action     Action       `json:"action"`
-	// What it was about: a reason's code, a level, a moment, a number of parts.
+	// The value: a reason's code, a level, a time or a number of parts.
 	Value *string `json:"value"`
 	Note  *string `json:"note"`
 }

@@ -1,8 +1,8 @@
-// Package message keeps what the people at a station tell those who come after them (monitoring.md section 8): a few words
-// with initials, until somebody says that it is done.
+// Package message keeps what the people at a station tell those who come after them (monitoring.md section 8): a few
+// words with initials, until somebody says that it is done.
 //
-// A message is never changed but for who has done it, and who was first counts: of two tablets that say so, both see the
-// one. It is kept for 31 days, and of a station the newest 200.
+// A message is never changed but for who has done it, and who was first counts: of two tablets that say so, both see
+// the one. It is kept for 31 days, and of a station the newest 200.
 //
 // The bucket tree:
 //
@@ -32,7 +32,7 @@ type record struct {
 	Text     string `json:"text"`
 	Initials string `json:"initials"`
 	Shift    string `json:"shift,omitempty"` // the name of the one it was written in
-	Noted    int64  `json:"noted"`           // when it was told
+	Noted    int64  `json:"noted"`           // when the service received it
 	Done     int64  `json:"done,omitempty"`  // 0: it is not
 	DoneBy   string `json:"doneBy,omitempty"`
 	DoneTold int64  `json:"doneTold,omitempty"`
@@ -71,21 +71,21 @@ func parseID(account, id string) (key, bool) {
 	return k, err == nil && errNumber == nil && idOf(k) == id
 }
 
-// View is what somebody at a station tells those who come after.
+// View is a message at a station for the next shift.
 //
 //openapi:schema Message
 type View struct {
 	ID          string `json:"id"`
 	StationCode string `json:"stationCode"`
 	Text        string `json:"text"`
-	Initials    string `json:"initials"` // of who wrote it
-	// Of the shift it was written in; null: out of shift, or it has no name.
+	Initials    string `json:"initials"` // initials of the author
+	// Name of the shift in which it was written; null outside shifts or for a shift without a name.
 	ShiftName      *string       `json:"shiftName"`
 	At             instant.Time  `json:"at"`             // when it was written
-	RecordedAt     instant.Time  `json:"recordedAt"`     // when it was told
-	DoneAt         *instant.Time `json:"doneAt"`         // null: it is not done
-	DoneBy         *string       `json:"doneBy"`         // initials of who read it or saw to it
-	DoneRecordedAt *instant.Time `json:"doneRecordedAt"` // when that was told
+	RecordedAt     instant.Time  `json:"recordedAt"`     // when the service received it
+	DoneAt         *instant.Time `json:"doneAt"`         // when it was done; null if it is not
+	DoneBy         *string       `json:"doneBy"`         // initials of the person who marked it as done
+	DoneRecordedAt *instant.Time `json:"doneRecordedAt"` // when the service received that
 }
 
 func viewOf(k key, r record) *View {

@@ -30,7 +30,7 @@ type EntryInput struct {
 	Note        string  `json:"note"`
 }
 
-// EntryView is what an operator entered.
+// EntryView is a production entry.
 //
 //openapi:schema ProductionEntry
 type EntryView struct {
@@ -38,17 +38,17 @@ type EntryView struct {
 	StationCode string       `json:"stationCode"`
 	ScheduleID  string       `json:"scheduleId"`
 	At          instant.Time `json:"at"`
-	EffectiveAt instant.Time `json:"effectiveAt"` // where it counts: before a pause, or the end of the schedule
+	EffectiveAt instant.Time `json:"effectiveAt"` // when it counts: before a pause, or before the end of the schedule
 	Good        float64      `json:"good"`
 	Bad         float64      `json:"bad"`
 	Reject      float64      `json:"reject"` // good units that turned out bad
 	Correction  bool         `json:"correction"`
 	Initials    string       `json:"initials"`
 	Note        *string      `json:"note"`
-	Undoes      *string      `json:"undoes"`   // the entry that it takes back
-	UndoneBy    *string      `json:"undoneBy"` // the entry that took it back
-	// What of it is missing from the counts, in units and signed as the entry is, as later facts left no room for it:
-	// no total falls below zero. Null: it counts in full.
+	Undoes      *string      `json:"undoes"`   // the entry that it reverses
+	UndoneBy    *string      `json:"undoneBy"` // the entry that reversed it
+	// Units of the entry that do not count, with the entry's sign, because later facts left no room for them: no total
+	// may be negative. null if it counts in full.
 	Unapplied  *Unapplied   `json:"unapplied"`
 	RecordedAt instant.Time `json:"recordedAt"`
 	By         string       `json:"by"`
@@ -73,10 +73,10 @@ func (e *Entry) view() *EntryView {
 	}
 }
 
-// Enter records what an operator enters. For an operator of the station; corrections of what has ended for an admin. Errors:
-// Invalid by field; Forbidden with the flag that is off; NotFound for an unknown schedule; Conflict where no production
-// schedule ran, a total would be negative, the maximum is passed, nothing counts because of manual downtime, or the signals of
-// its moment are not kept any more.
+// Enter records what an operator enters. For an operator of the station; corrections of what has ended for an admin.
+// Errors: Invalid by field; Forbidden with the flag that is off; NotFound for an unknown schedule; Conflict where no
+// production schedule ran, a total would be negative, the maximum is passed, nothing counts because of manual downtime,
+// or the signals of its moment are not kept any more.
 func (s *Service) Enter(w *floor.Work, p auth.Principal, in EntryInput) (*EntryView, error) {
 	a, err := s.act(w, p, auth.Operator, in.StationCode, in.At)
 	if err != nil {
@@ -168,8 +168,8 @@ func (a *act) mayEnter(p auth.Principal, st *station.Station, sched *Schedule, e
 	return st.Refuse("enableManualProduction")
 }
 
-// entryFor finds the schedule that an entry belongs to, and the moment at which it counts: its own, or the last before it
-// at which the schedule ran and was not paused.
+// entryFor finds the schedule that an entry belongs to, and the moment at which it counts: its own, or the last before
+// it at which the schedule ran and was not paused.
 func (a *act) entryFor(e *Entry, scheduleID string, timed bool) (*Schedule, error) {
 	sched, err := a.scheduleOf(e, scheduleID)
 	if err != nil {
@@ -342,8 +342,8 @@ func (a *act) mayUndo(p auth.Principal, old *Entry) error {
 	return a.lacks(sched, old)
 }
 
-// latestEntry returns when the latest of a schedule's entries counts that do so from a moment on, ms; 0 for none. Such ones
-// would be left behind by an end at that moment.
+// latestEntry returns when the latest of a schedule's entries counts that do so from a moment on, ms; 0 for none. Such
+// ones would be left behind by an end at that moment.
 func (a *act) latestEntry(sched *Schedule, from int64) (latest int64, err error) {
 	list, err := a.counting(sched, from)
 	for _, e := range list {

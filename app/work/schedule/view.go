@@ -9,17 +9,17 @@ import (
 	"opsmon/app/instant"
 )
 
-// View is a schedule, and how far it has got.
+// View is a schedule and its progress.
 //
 //openapi:schema Schedule
 type View struct {
-	ID          string `json:"id"` // empty of one that dryrun did not make
+	ID          string `json:"id"` // identifier; empty in the answer of a dry run
 	StationCode string `json:"stationCode"`
 	Kind        Kind   `json:"kind"`
 	// Which of quantity and end were given.
 	Type            string        `json:"type" schema:"enum=continuous|fixedQuantity|fixedEnd|fixedQuantityAndEnd"`
 	State           State         `json:"state"`
-	Paused          bool          `json:"paused"` // a non-production schedule runs above it
+	Paused          bool          `json:"paused"` // a non-production schedule pauses it
 	SKUCode         *string       `json:"skuCode"`
 	ReasonCode      *string       `json:"reasonCode"`
 	WorkOrder       *string       `json:"workOrderReference"`
@@ -33,22 +33,23 @@ type View struct {
 	PartsPerCycle   *float64      `json:"partsPerCycle"`   // as it was given
 	AutoStart       bool          `json:"autoStart"`
 	AutoEnd         bool          `json:"autoEnd"`
-	AutoEndQuantity *bool         `json:"autoEndOnQuantityComplete"` // null: as the account says
+	AutoEndQuantity *bool         `json:"autoEndOnQuantityComplete"` // null to use the account's setting
 	ExtendShift     bool          `json:"extendShift"`
 	Note            *string       `json:"note"`
 
-	ExpectedEnd      *instant.Time `json:"expectedEndAt"`    // given, or as quantity and rate imply over shift time
-	ExpectedQuantity *float64      `json:"expectedQuantity"` // given, or as end and rate imply over shift time
+	ExpectedEnd      *instant.Time `json:"expectedEndAt"`    // the end that was set, or that follows from quantity and rate over shift time
+	ExpectedQuantity *float64      `json:"expectedQuantity"` // the quantity that was set, or that follows from end and rate over shift time
 	Rate             RateView      `json:"rate"`             // the effective rate
 	ActualStart      *instant.Time `json:"actualStartAt"`
 	ActualEnd        *instant.Time `json:"actualEndAt"`
-	Good             *float64      `json:"goodCount"` // units recorded; null: not known yet
+	Good             *float64      `json:"goodCount"` // units recorded; null if not known yet
 	Bad              *float64      `json:"badCount"`
-	// Good units of the source that is not the schedule's: shown, not added.
+	// Good units of the source that is not the schedule's; shown, not added.
 	Other *float64 `json:"otherCount"`
-	// Operators' entries that do not count in full, as later facts left no room for them; GET /production shows which.
+	// Number of operators' entries that do not count in full, because later facts left no room for them. GET
+	// /production lists them.
 	Unapplied *int         `json:"unappliedEntries" schema:"min=0"`
-	Events    []EventView  `json:"events"` // its moves, in order
+	Events    []EventView  `json:"events"` // its events, in order
 	Created   instant.Time `json:"createdAt"`
 	Updated   instant.Time `json:"updatedAt"`
 }
@@ -56,17 +57,17 @@ type View struct {
 // RateView is the effective rate and where it comes from.
 type RateView struct {
 	UnitsPerMinute *float64 `json:"unitsPerMinute"`
-	From           *string  `json:"from" schema:"enum=implied|schedule|sku|station"` // by quantity and end where it is implied
+	From           *string  `json:"from" schema:"enum=implied|schedule|sku|station"` // implied if it follows from quantity and end
 }
 
-// EventView is a move of a schedule.
+// EventView is a change of a schedule's state.
 //
 //openapi:schema ScheduleEvent
 type EventView struct {
 	Move       Move         `json:"move"`
 	At         instant.Time `json:"at"` // when it took effect
 	RecordedAt instant.Time `json:"recordedAt"`
-	// E-mail address, or the credential; service for what went by itself.
+	// E-mail address or credential; service for automatic changes.
 	By       string  `json:"by"`
 	Initials *string `json:"initials"`
 	Note     *string `json:"note"`
@@ -86,8 +87,8 @@ var typeNames = map[calendar.Type]string{
 	calendar.Continuous: "continuous", calendar.FixedQuantity: "fixedQuantity", calendar.FixedEnd: "fixedEnd", calendar.FixedBoth: "fixedQuantityAndEnd",
 }
 
-// show returns a schedule as answers show it. st is its station as configured now, nil to show what was kept; c is what it has
-// recorded, nil where that is not known.
+// show returns a schedule as answers show it. st is its station as configured now, nil to show what was kept; c is what
+// it has recorded, nil where that is not known.
 func (s *Schedule) show(st *station.Station, c *Count) *View {
 	f := &s.Fields
 	o := outlook{end: s.EndDue, quantity: f.PlannedQuantity, rate: s.Rate, rateFrom: s.RateFrom}
@@ -128,7 +129,8 @@ func given[T comparable](v T) *T {
 	return &v
 }
 
-// view shows what an operation made of a schedule. What a running one has recorded is told when it took effect just now.
+// view shows what an operation made of a schedule. What a running one has recorded is told when it took effect just
+// now.
 func (a *act) view(s *Schedule) (*View, error) {
 	st, err := a.find(s.StationCode)
 	if err != nil {

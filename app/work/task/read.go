@@ -13,30 +13,29 @@ import (
 
 type listView = account.TaskListView
 
-// View is a Task of a list, one time that it fell due at a station. Its words are those with which it was
-// made.
+// View is a Task of a list that fell due at a station, with the texts of that time.
 //
 //openapi:schema TaskInstance
 type View struct {
 	ID          string `json:"id"`
 	StationCode string `json:"stationCode"`
 	State       State  `json:"state" schema:"enum=pending|completed|missed"`
-	// What made it due: the list's trigger, or the Task's own where the list has none.
+	// The trigger that made it due: the list's, or the Task's own if the list has none.
 	Trigger      Trigger      `json:"trigger"`
 	TaskCode     string       `json:"taskCode"`
 	Title        string       `json:"title"`
 	Description  *string      `json:"description"`
-	RequireNotes bool         `json:"requireNotes"` // it can be completed with a note only
-	TaskListCode *string      `json:"taskListCode"` // null: the SKU of the schedule names the Task
+	RequireNotes bool         `json:"requireNotes"` // completing it requires a note
+	TaskListCode *string      `json:"taskListCode"` // null if the Task comes from the schedule's SKU
 	TaskListName *string      `json:"taskListName"`
-	Order        *float64     `json:"order"`       // its place in the list
-	ScheduleID   *string      `json:"scheduleId"`  // the schedule that it fell due with
-	AvailableAt  instant.Time `json:"availableAt"` // since when it could be done
-	// The fire of the pattern, or when the schedule ended; null: none yet.
+	Order        *float64     `json:"order"`       // position in the list
+	ScheduleID   *string      `json:"scheduleId"`  // the schedule that made it due
+	AvailableAt  instant.Time `json:"availableAt"` // when it became available
+	// Deadline: the fire of the pattern, or the end of the schedule; null if there is none yet.
 	DeadlineAt  *instant.Time `json:"deadlineAt"`
 	StartedBy   *string       `json:"startedBy"`   // initials of who started the list
-	CompletedAt *instant.Time `json:"completedAt"` // null: not yet
-	RecordedAt  *instant.Time `json:"recordedAt"`  // when the completion was sent
+	CompletedAt *instant.Time `json:"completedAt"` // null if that has not happened yet
+	RecordedAt  *instant.Time `json:"recordedAt"`  // when the service received the completion
 	CompletedBy *string       `json:"completedBy"` // initials
 	Note        *string       `json:"note"`
 }
@@ -79,8 +78,9 @@ type Where struct {
 // maxListed is how many Tasks a list is made of at most, before limit and skip.
 const maxListed = 100_000
 
-// List returns the Tasks of stations, and how many there are in all: what is pending by its deadline, those without one last;
-// anything else by when it became available, the newest first. Errors: Invalid (from) where too many lie in the range.
+// List returns the Tasks of stations, and how many there are in all: what is pending by its deadline, those without one
+// last; anything else by when it became available, the newest first. Errors: Invalid (from) where too many lie in the
+// range.
 func (s *Service) List(accountID string, q Query) (list []*View, total int, err error) {
 	err = s.cfg.Store.View(func(tx *kv.Tx) error {
 		found, err := q.find(tx, accountID)

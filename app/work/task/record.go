@@ -49,7 +49,7 @@ type record struct {
 	Schedule string `json:"schedule,omitempty"`
 	Started  string `json:"started,omitempty"` // initials of who started the list
 	Done     int64  `json:"done,omitempty"`    // when it was completed
-	Noted    int64  `json:"noted,omitempty"`   // when that was told
+	Noted    int64  `json:"noted,omitempty"`   // when the service received that
 	Initials string `json:"initials,omitempty"`
 	Note     string `json:"note,omitempty"`
 }
