@@ -32,13 +32,13 @@ func (e *env) backup() *cobra.Command {
 	var encrypt, overwrite bool
 	var passphrase passphraseFlag
 	cmd := &cobra.Command{
-		Use: "backup [FILE]", Short: "Make a verified copy of everything, also while the service runs", Args: cobra.MaximumNArgs(1),
-		Long: `Makes one file of the store and the settings, reads it back, and only then gives it its name. The service goes on
-meanwhile. Without FILE it is put into the service's own folder for backups. FILE may be a directory, which gets a file
-with a dated name, or - for standard output.
+		Use: "backup [FILE]", Short: "Make a verified backup, also while the service runs", Args: cobra.MaximumNArgs(1),
+		Long: `Makes a backup of the store and the settings in one file, verifies it, and only then gives it its name. The service
+keeps running. Without FILE the backup goes into the service's own backup folder. FILE may be a directory, where the
+backup gets a dated name, or - for standard output.
 
-Private keys (of the certificate authority), the password in app.yaml, and the files that app.yaml names (the plant's own
-certificate and key, passwords) go into encrypted backups only.`,
+Only encrypted backups contain private keys (of the certificate authority), the password in app.yaml, and the files that
+app.yaml names (the plant's own certificate and key, passwords).`,
 		Example: `  app backup
   app backup /mnt/usb/plant.backup --encrypt
   app backup - --passphrase-file secret.txt > plant.backup`,
@@ -84,8 +84,8 @@ certificate and key, passwords) go into encrypted backups only.`,
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&encrypt, "encrypt", false, "encrypt it with a passphrase, which is asked for")
-	f.BoolVar(&overwrite, "overwrite", false, "replace FILE when it is there")
+	f.BoolVar(&encrypt, "encrypt", false, "encrypt with a passphrase, which is asked for")
+	f.BoolVar(&overwrite, "overwrite", false, "replace FILE if it exists")
 	passphrase.flag(cmd)
 	cmd.AddCommand(e.verifyBackup(), e.inspectBackup())
 	return cmd
@@ -192,9 +192,9 @@ func sent(file, passphrase string) map[string]string {
 func (e *env) verifyBackup() *cobra.Command {
 	var passphrase passphraseFlag
 	cmd := &cobra.Command{
-		Use: "verify FILE", Short: "Read every byte of a backup and check the store in it", Args: cobra.ExactArgs(1),
-		Long: `Reads the whole backup, compares every checksum, unpacks it, and checks and counts every value of the store in it. It
-writes nothing, and needs no service and no store. A backup in a folder needs the directory "parts" beside it.`,
+		Use: "verify FILE", Short: "Verify a backup and the store in it", Args: cobra.ExactArgs(1),
+		Long: `Reads the whole backup, compares all checksums, unpacks it, and checks and counts every value of the store in it. It
+writes nothing and needs neither a service nor a store. A backup in a folder needs the directory "parts" next to it.`,
 		Example: "  app backup verify plant.backup",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, stop := untilSignal(cmd.Context())
@@ -246,9 +246,9 @@ type described struct {
 func (e *env) inspectBackup() *cobra.Command {
 	var passphrase passphraseFlag
 	cmd := &cobra.Command{
-		Use: "inspect FILE", Short: "Show what a backup says of itself, without reading all of it", Args: cobra.ExactArgs(1),
-		Long: `Shows when the backup was made, by which version, and what is in it. Of an encrypted one only the first two are shown
-unless its passphrase is given.`,
+		Use: "inspect FILE", Short: "Show a backup's description without verifying it", Args: cobra.ExactArgs(1),
+		Long: `Shows when the backup was made, by which version, and its content. For an encrypted backup the content is shown only
+if its passphrase is given.`,
 		Example: "  app backup inspect plant.backup --passphrase-file secret.txt",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			secret, err := passphrase.given(e)

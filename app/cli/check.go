@@ -18,9 +18,9 @@ import (
 
 func (e *env) check() *cobra.Command {
 	return &cobra.Command{
-		Use: "check", Short: "Check that the store and the manifests are whole and readable", Args: cobra.NoArgs,
-		Long: `Reads everything in the store: its pages, every record and its checksum, every manifest, and that records which name each
-other agree. A damaged store is read as far as it can be. The exit status is 1 when there is a problem.`,
+		Use: "check", Short: "Check the integrity of the store and the manifests", Args: cobra.NoArgs,
+		Long: `Reads the whole store: its pages, every record and its checksum, and every manifest, and checks that references between
+records are consistent. A damaged store is read as far as possible. The exit status is 1 if there is a problem.`,
 		RunE: func(*cobra.Command, []string) error {
 			start := time.Now()
 			problems, err := e.problems()

@@ -132,7 +132,8 @@ func (e *env) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "app",
 		Short: "Manufacturing operations monitoring for one plant",
-		Long: `app holds a plant's configuration, serves its API and pages, and keeps everything in one file.
+		Long: `app monitors the production of one plant: it collects signals, calculates figures, and serves an API and pages. All data
+is in one file.
 
 Try it:            app demo
 Set it up:         app init --domain plant.example --email it@plant.example
@@ -153,8 +154,8 @@ Run it:            app serve`,
 	}
 	flags := root.PersistentFlags()
 	flags.StringVar(&e.dataDir, "data-dir", fallback, "`directory` of the store and app.yaml; also APP_DATA_DIR")
-	flags.BoolVar(&e.json, "json", false, "print one JSON value on standard output and nothing else there")
-	flags.StringVar(&e.account, "account", "", "account `ID`; needed only when there are several")
+	flags.BoolVar(&e.json, "json", false, "print only one JSON value on standard output")
+	flags.StringVar(&e.account, "account", "", "account `ID`; required only when there are several")
 	root.AddCommand(
 		e.demo(), e.init(), e.serve(), e.accountCommands(), e.userCommands(), e.keyCommands(), e.deviceCommands(), e.loginLink(), e.resetAdmin(),
 		e.manifestCommands(), e.backup(), e.restore(), e.trust(), e.doctor(), e.check(), e.clock(), e.compact(), e.install(), e.uninstall(), e.version(),

@@ -15,12 +15,13 @@ import (
 func (e *env) clock() *cobra.Command {
 	yes := false
 	accept := &cobra.Command{
-		Use: "accept", Short: "Let the service go on by the time that the machine's clock shows now", Args: cobra.NoArgs,
-		Long: `A service waits, and records nothing, while the machine's clock shows a time of which all signals have been removed for
-their age: the clock must be wrong, as after its battery has died. Set it right, and the service goes on by itself.
+		Use: "accept", Short: "Accept the machine's clock after a jump", Args: cobra.NoArgs,
+		Long: `The service pauses, and records nothing, while the machine's clock shows a time whose signals would all be past their
+retention: the clock must be wrong, as after its battery has died. Correct the clock, and the service continues
+automatically.
 
-This command is for a clock that is right now and was far ahead before. The service goes on; what was counted for the time
-after now is taken back, and what was removed too early is gone, unless you restore a backup of before.`,
+This command is for a clock that is right now and was far ahead before. The service continues; counts for times after now
+are reverted. Data that was removed too early is gone, unless you restore an earlier backup.`,
 		RunE: func(*cobra.Command, []string) error {
 			now := time.Now()
 			fmt.Fprintf(e.stderr, "The clock shows %s. What was counted for the time after that is taken back.\n", now.Format("Monday, 2 January 2006, 15:04 MST"))

@@ -36,8 +36,8 @@ func (e *env) version() *cobra.Command {
 func (e *env) init() *cobra.Command {
 	var account newAccount
 	cmd := &cobra.Command{
-		Use: "init", Short: "Make the first account and its first administrator", Args: cobra.NoArgs,
-		Long: `Makes the store, the first account and its first administrator, and prints an API key, once.
+		Use: "init", Short: "Create the first account and its first administrator", Args: cobra.NoArgs,
+		Long: `Creates the store, the first account and its first administrator, and prints an API key, once.
 Without --manifest the account starts with one plant, one group and one station.`,
 		Example: `  app init --domain northgate.example --email it@northgate.example
   app init --domain northgate.example --email it@northgate.example --manifest northgate.json`,
@@ -189,7 +189,7 @@ func (e *env) accountCommands() *cobra.Command {
 	}
 	var account newAccount
 	create := &cobra.Command{
-		Use: "create", Short: "Make another account", Args: cobra.NoArgs,
+		Use: "create", Short: "Create another account", Args: cobra.NoArgs,
 		Example: "  app account create --domain southmill.example --email it@southmill.example",
 		RunE: func(*cobra.Command, []string) error {
 			return account.make(e, false, "/local/account", "")

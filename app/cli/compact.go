@@ -15,10 +15,10 @@ import (
 
 func (e *env) compact() *cobra.Command {
 	return &cobra.Command{
-		Use: "compact", Short: "Make the store's file smaller: give room that is free in it back to the disk", Args: cobra.NoArgs,
-		Long: `Copies what the store holds to a new file, compares the two, and puts the new one in place; the old one is kept until the
-new one serves. A running service answers 503 meanwhile, for about as long as copying the file takes. The disk needs room
-for both. It is seldom needed: free room is used again by later writes, and "app status" shows how much there is.`,
+		Use: "compact", Short: "Return free space in the store's file to the disk", Args: cobra.NoArgs,
+		Long: `Copies the store to a new file, compares the two, and replaces the file; the old one is kept until the new one is in use.
+A running service answers 503 meanwhile, for about as long as copying the file takes. The disk needs space for both. This
+is seldom necessary: later writes use the free space in the file, and "app status" shows how much there is.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out, err := e.compactStore(cmd)
 			if err != nil {

@@ -18,10 +18,10 @@ import (
 
 func (e *env) doctor() *cobra.Command {
 	return &cobra.Command{
-		Use: "doctor", Short: "Look for what keeps the service from working on this machine", Args: cobra.NoArgs,
-		Long: `Looks at the service, its settings, its port and the firewall, the clock and the time zone, room and rights on the disk,
-the store, the certificate, names on the network, backups, and the memory that the service may use. It changes nothing, and
-says for each thing that is wrong what mends it. Exit status 1 when something is.`,
+		Use: "doctor", Short: "Diagnose problems of the service on this machine", Args: cobra.NoArgs,
+		Long: `Examines the service, its settings, its port and the firewall, the clock and the time zone, space and rights on the disk,
+the store, the certificate, names on the network, backups, and the memory limit. It changes nothing, and shows for each
+problem how to fix it. The exit status is 1 if there is a problem.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			subject, err := e.subject()
 			if err != nil {

@@ -58,10 +58,10 @@ func (e *env) take(ctx context.Context, steps []service.Step, dry bool) ([]stepL
 func (e *env) install() *cobra.Command {
 	var dry bool
 	cmd := &cobra.Command{
-		Use: "install", Short: "Install the service on this machine, or bring it up to date", Args: cobra.NoArgs,
-		Long: `Copies this program to its place, makes the data directory for the service's own user, writes app.yaml,
-registers the service with the system, starts it and waits until it is ready. Run again it brings
-up to date what has changed, and leaves the rest; an app.yaml that is there is never changed.`,
+		Use: "install", Short: "Install the service on this machine, or update its installation", Args: cobra.NoArgs,
+		Long: `Copies this program to its place, creates the data directory for the service's own user, writes app.yaml, registers the
+service with the system, starts it and waits until it is ready. Running it again updates what has changed and leaves the
+rest; an existing app.yaml is never changed.`,
 		Example: "  app install\n  app install --dry-run\n  app install --data-dir /srv/opsmon",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := service.Allowed("install"); err != nil {
@@ -74,7 +74,7 @@ up to date what has changed, and leaves the rest; an app.yaml that is there is n
 			return e.installService(cmd.Context(), dir, dry)
 		},
 	}
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "say what would be done, and do nothing")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would be done, but do nothing")
 	return cmd
 }
 
@@ -202,9 +202,9 @@ func withLastWords(err error, since time.Time) error {
 func (e *env) uninstall() *cobra.Command {
 	var dry, purge, yes bool
 	cmd := &cobra.Command{
-		Use: "uninstall", Short: "Stop the service and take it off this machine; the data stay", Args: cobra.NoArgs,
-		Long: `Stops the service and removes it, its program and what else was set up for it. The data stay where they
-are, unless --purge is given, which removes the data directory with everything in it.`,
+		Use: "uninstall", Short: "Uninstall the service; data stay", Args: cobra.NoArgs,
+		Long: `Stops the service and removes it, its program and everything else that was set up for it. The data stay, unless --purge
+is given, which removes the data directory with everything in it.`,
 		Example: "  app uninstall\n  app uninstall --purge",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if yes && !purge {
@@ -214,7 +214,7 @@ are, unless --purge is given, which removes the data directory with everything i
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&dry, "dry-run", false, "say what would be done, and do nothing")
+	f.BoolVar(&dry, "dry-run", false, "show what would be done, but do nothing")
 	f.BoolVar(&purge, "purge", false, "remove the data directory with everything in it, and the service's user")
 	f.BoolVar(&yes, "yes", false, "with --purge: do not ask")
 	return cmd

@@ -59,7 +59,7 @@ func (e *env) manifestCommands() *cobra.Command {
 
 func (e *env) manifestValidate() *cobra.Command {
 	return &cobra.Command{
-		Use: "validate FILE", Short: "Check a manifest file, without a service or a store", Args: cobra.ExactArgs(1),
+		Use: "validate FILE", Short: "Validate a manifest file, without a service or a store", Args: cobra.ExactArgs(1),
 		Example: "  app manifest validate northgate.json\n  cat northgate.json | app manifest validate -",
 		RunE: func(_ *cobra.Command, args []string) error {
 			raw, err := e.readFile(args[0])
@@ -92,7 +92,7 @@ func (e *env) manifestApply() *cobra.Command {
 	var dryRun bool
 	var note string
 	cmd := &cobra.Command{
-		Use: "apply FILE", Short: "Make a manifest file the account's configuration", Args: cobra.ExactArgs(1),
+		Use: "apply FILE", Short: "Apply a manifest file as the account's configuration", Args: cobra.ExactArgs(1),
 		Example: "  app manifest apply northgate.json --dry-run\n  app manifest apply northgate.json --note \"line 3 added\"",
 		RunE: func(_ *cobra.Command, args []string) error {
 			raw, err := e.readFile(args[0])
@@ -115,7 +115,7 @@ func (e *env) manifestApply() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "check and show what would change, and change nothing")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "check and show changes, but apply nothing")
 	cmd.Flags().StringVar(&note, "note", "", "a note for the list of revisions, up to 200 characters")
 	return cmd
 }
@@ -229,14 +229,14 @@ func (e *env) manifestRevisions() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().IntVar(&limit, "limit", limit, "how many at most, up to 1000")
+	cmd.Flags().IntVar(&limit, "limit", limit, "maximum number of results, up to 1000")
 	return cmd
 }
 
 func (e *env) manifestRestore() *cobra.Command {
 	var note string
 	cmd := &cobra.Command{
-		Use: "restore REVISION", Short: "Apply the manifest of an earlier revision again", Args: revisionArg,
+		Use: "restore REVISION", Short: "Restore the manifest of an earlier revision", Args: revisionArg,
 		Example: "  app manifest restore 7 --note \"back to what ran last week\"",
 		RunE: func(_ *cobra.Command, args []string) error {
 			query := url.Values{}

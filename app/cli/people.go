@@ -104,7 +104,7 @@ func (e *env) userCommands() *cobra.Command {
 	require(add, "role")
 	list := lister(e, "List the users", "/user", "EMAIL\tROLE\tADDED", func(u user) []any { return []any{u.Email, u.Role, u.CreatedAt} })
 	change := &cobra.Command{
-		Use: "role EMAIL ROLE", Short: "Give a user another role", ValidArgsFunction: completeRole, Args: func(_ *cobra.Command, args []string) error {
+		Use: "role EMAIL ROLE", Short: "Change a user's role", ValidArgsFunction: completeRole, Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 || args[0] == "" {
 				return errors.New("give one e-mail address and one role")
 			}
@@ -119,7 +119,7 @@ func (e *env) userCommands() *cobra.Command {
 		},
 	}
 	remove := &cobra.Command{
-		Use: "remove EMAIL", Short: "Remove a user; ends every key and session of theirs", Args: one("e-mail address"),
+		Use: "remove EMAIL", Short: "Remove a user and end their keys and sessions", Args: one("e-mail address"),
 		Example: "  app user remove shift.lead@northgate.example",
 		RunE: func(_ *cobra.Command, args []string) error {
 			return e.remove("/user/", "removed", args[0], args[0]+" is removed.")
@@ -145,8 +145,8 @@ func (e *env) keyCommands() *cobra.Command {
 	})
 	revoke := &cobra.Command{
 		Use: "revoke ID", Short: "Revoke an API key by its id", Args: keyID,
-		Long: `Revokes an API key by its id, which "app key list" shows. The key itself is never given on a command line, where
-other users of the machine could see it.`,
+		Long: `Revokes an API key by its id, which "app key list" shows. The key itself is never typed on a command line, where other
+users of the machine could see it.`,
 		Example: "  app key revoke 6clvhkpv7nfx",
 		RunE: func(_ *cobra.Command, args []string) error {
 			return e.remove("/key/", "revoked", args[0], "The key is revoked.")
@@ -158,7 +158,7 @@ other users of the machine could see it.`,
 func (e *env) createKey() *cobra.Command {
 	var email, role, name, expires string
 	create := &cobra.Command{
-		Use: "create", Short: "Make an API key; it is printed once", Args: cobra.NoArgs,
+		Use: "create", Short: "Create an API key; it is printed once", Args: cobra.NoArgs,
 		Example: "  app key create --email it@northgate.example --role readonly --name dashboard --expires 2027-01-31",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if role != "" {
@@ -196,8 +196,8 @@ func (e *env) createKey() *cobra.Command {
 	f := create.Flags()
 	f.StringVar(&email, "email", "", "e-mail address of the user that the key acts for")
 	f.StringVar(&role, "role", "", "role of the key, at most the user's; default: the user's")
-	f.StringVar(&name, "name", "", "what the key is for")
-	f.StringVar(&expires, "expires", "", "`date` (2027-01-31: its end in UTC) or time (2027-01-31T12:00:00Z) when it ends")
+	f.StringVar(&name, "name", "", "description of the key")
+	f.StringVar(&expires, "expires", "", "`date` (2027-01-31: its end in UTC) or time (2027-01-31T12:00:00Z) of expiry")
 	require(create, "email")
 	return create
 }
@@ -223,8 +223,8 @@ func (e *env) deviceCommands() *cobra.Command {
 	var stations string
 	add := &cobra.Command{
 		Use: "add NAME", Short: "Add a device; its token is printed once", Args: one("name"),
-		Long: `Adds a device: a credential that may send the signals of the stations named and nothing else. Over MQTT its id is the
-user name and its token the password, on the topics v1/ACCOUNT/signals/STATION; over HTTP the token goes into X-API-KEY.`,
+		Long: `Adds a device: a credential that may only send signals of the given stations. For MQTT its id is the user name and its
+token the password, on the topics v1/ACCOUNT/signals/STATION; for HTTP the token goes into X-API-KEY.`,
 		Example: "  app device add press-gateway --stations PRESS-1,PRESS-2",
 		RunE: func(_ *cobra.Command, args []string) error {
 			return e.with(false, func(c *client) error {
@@ -241,7 +241,7 @@ user name and its token the password, on the topics v1/ACCOUNT/signals/STATION; 
 			})
 		},
 	}
-	add.Flags().StringVar(&stations, "stations", "", "`codes` of the stations that it sends for, with commas between")
+	add.Flags().StringVar(&stations, "stations", "", "`codes` of its stations, separated by commas")
 	require(add, "stations")
 	list := lister(e, "List the devices, without their tokens", "/device",
 		"NAME\tSTATIONS\tLAST SEEN\tCONNECTED\tACCEPTED\tREFUSED\tPER SECOND\tCLOCK AHEAD\tLAST PROBLEM", func(d device) []any {
@@ -262,8 +262,8 @@ func (e *env) loginLink() *cobra.Command {
 	var code string
 	cmd := &cobra.Command{
 		Use: "login-link [EMAIL]", Short: "Print a one-time sign-in link",
-		Long: `Prints a one-time sign-in link that works for 15 minutes: for an e-mail address outright, or with --code for
-the sign-in that a browser waits with. Compare the five digits with those on that screen before you hand it over.`,
+		Long: `Prints a one-time sign-in link that works for 15 minutes: for an e-mail address, or with --code for the sign-in for which
+a browser waits. Compare the five digits with those on that screen before you hand over the link.`,
 		Example: "  app login-link it@northgate.example\n  app login-link --code 12345",
 		Args: func(_ *cobra.Command, args []string) error {
 			if (len(args) == 1 && args[0] != "") == (code != "") || len(args) > 1 {
@@ -311,10 +311,10 @@ func (c *client) printLink(e *env, path string, in map[string]string, heading st
 
 func (e *env) resetAdmin() *cobra.Command {
 	return &cobra.Command{
-		Use: "reset-admin EMAIL", Short: "Make somebody an administrator and print a one-time sign-in link",
-		Long: `For when nobody can sign in as an administrator any more. The address becomes an administrator of the account, added or
-let in again if it must be; its sessions and waiting sign-ins end, its API keys stay; and a sign-in link is printed that
-works once, for 15 minutes. It is recorded in the audit.`,
+		Use: "reset-admin EMAIL", Short: "Make a person administrator and print a one-time sign-in link",
+		Long: `For an account in which nobody can sign in as an administrator. The address becomes an administrator of the account; it
+is added if necessary. Its sessions and pending sign-ins end, its API keys stay, and a sign-in link is printed that works
+once, for 15 minutes. The audit records this.`,
 		Example: "  app reset-admin it@northgate.example",
 		Args:    one("e-mail address"),
 		RunE: func(_ *cobra.Command, args []string) error {

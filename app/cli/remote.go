@@ -28,9 +28,9 @@ type remote struct {
 
 func (r *remote) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&r.url, "url", "", "`address` of a service elsewhere, such as https://app.local:8443; default: the one that runs on the data directory")
-	f.StringVar(&r.keyFile, "key-file", "", "`file` that holds an API key for --url and nothing else")
-	f.StringVar(&r.caFile, "ca-file", "", "`file` with the certificate that the service at --url is to be trusted by (app trust --pem)")
+	f.StringVar(&r.url, "url", "", "`address` of a remote service, such as https://app.local:8443; default: the one of the data directory")
+	f.StringVar(&r.keyFile, "key-file", "", "`file` with only an API key for --url")
+	f.StringVar(&r.caFile, "ca-file", "", "`file` with the certificate of the authority to trust for --url (app trust --pem)")
 }
 
 // answerLimit is how much of an answer is read.

@@ -27,10 +27,10 @@ func (e *env) replay() *cobra.Command {
 	var format string
 	cfg := simulate.ReplayConfig{Patience: 2 * time.Minute}
 	cmd := &cobra.Command{
-		Use: "replay FILE", Short: "Feed a log of signals to a running service", Args: one("file; - is standard input"),
-		Long: `Feeds a log of signals to a running service: NDJSON, with an object a line as POST /signal takes them, or CSV, whose
-first line names the properties. A line that the service does not take is told with its number and does not stop the
-rest; the exit status is then 1.`,
+		Use: "replay FILE", Short: "Replay a log of signals to a running service", Args: one("file; - is standard input"),
+		Long: `Replays a log of signals to a running service. The log is NDJSON, one object a line as for POST /signal, or CSV with the
+property names in the first line. A line that the service rejects is reported with its number and does not stop the rest;
+the exit status is then 1.`,
 		Example: `  app replay signals.ndjson
   app replay line-3.csv --shift-to-now --speed 60
   app replay - --format csv --url https://app.local:8443 --key-file key.txt`,
@@ -61,10 +61,10 @@ rest; the exit status is then 1.`,
 	}
 	to.flags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&format, "format", "", "ndjson or csv; default: by the file's name, else ndjson")
-	f.BoolVar(&cfg.ShiftNow, "shift-to-now", false, "move all times alike, so that the last is now when it is sent")
-	f.Float64Var(&cfg.Speed, "speed", 0, "how many times as fast as it happened; 0: as fast as the service takes it")
-	f.IntVar(&cfg.Batch, "batch", 1000, "the most signals in a request, 1 to 10000")
+	f.StringVar(&format, "format", "", "ndjson or csv; default: from the file's name, else ndjson")
+	f.BoolVar(&cfg.ShiftNow, "shift-to-now", false, "shift all times so that the last signal is sent with the present time")
+	f.Float64Var(&cfg.Speed, "speed", 0, "speed relative to the log's times; 0: as fast as the service accepts signals")
+	f.IntVar(&cfg.Batch, "batch", 1000, "maximum number of signals in a request, 1 to 10000")
 	return cmd
 }
 

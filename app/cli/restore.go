@@ -28,7 +28,7 @@ func (e *env) restore() *cobra.Command {
 	var yes bool
 	var passphrase passphraseFlag
 	cmd := &cobra.Command{
-		Use: "restore FILE", Short: "Put a backup in the place of the store, also while the service runs", Args: cobra.ExactArgs(1),
+		Use: "restore FILE", Short: "Restore a backup, also while the service runs", Args: cobra.ExactArgs(1),
 		Long: `Verifies the backup, shows what is in it and what would be lost, asks, unless the data directory is empty, and puts it in the place of the store. A running
 service answers 503 for that moment and then goes on with what was restored. What was there before is kept beside it, and
 comes back by itself when the service does not get ready. API keys stay valid; sessions, one-time links and the pairing of
@@ -62,7 +62,7 @@ tablets end.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&to, "to", "", "data `directory` to restore to, instead of the one of --data-dir; made when it is not there")
+	f.StringVar(&to, "to", "", "data `directory` to restore to, instead of --data-dir; created if missing")
 	f.BoolVar(&yes, "yes", false, "do not ask")
 	passphrase.flag(cmd)
 	return cmd

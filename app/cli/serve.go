@@ -70,12 +70,12 @@ func (e *env) serve() *cobra.Command {
 	f := cmd.Flags()
 	fallback := app.DefaultConfig()
 	f.StringVar(&flags.Listen, "listen", fallback.Listen, "address and port; also APP_LISTEN")
-	f.StringVar(&flags.TLS, "tls", fallback.TLS, "off; auto, with certificates of its own; or CERT,KEY: the files of a certificate and its key; also APP_TLS")
-	f.StringVar(&flags.ClearListen, "clear-listen", "", "address and port without TLS, for the trust page and redirects alone; also APP_CLEAR_LISTEN")
+	f.StringVar(&flags.TLS, "tls", fallback.TLS, "off; auto: certificates of its own authority; or CERT,KEY: files of a certificate and its key; also APP_TLS")
+	f.StringVar(&flags.ClearListen, "clear-listen", "", "address and port without TLS, only for the trust page and redirects; also APP_CLEAR_LISTEN")
 	f.BoolVar(&flags.InsecureHTTP, "insecure-http", false, "listen beyond loopback without TLS; also APP_INSECURE_HTTP")
 	f.StringVar(&flags.MQTT.Listen, "mqtt-listen", "", "address and port for MQTT over TLS; also APP_MQTT_LISTEN")
-	f.StringVar(&flags.MQTT.Insecure.Listen, "mqtt-insecure-listen", "", "address and port for MQTT in the clear; also APP_MQTT_INSECURE_LISTEN")
-	f.StringVar(&flags.MQTT.Insecure.Networks, "mqtt-insecure-networks", "", "`networks` that may use it, with commas between; also APP_MQTT_INSECURE_NETWORKS")
+	f.StringVar(&flags.MQTT.Insecure.Listen, "mqtt-insecure-listen", "", "address and port for MQTT without TLS; also APP_MQTT_INSECURE_LISTEN")
+	f.StringVar(&flags.MQTT.Insecure.Networks, "mqtt-insecure-networks", "", "`networks` that may use MQTT without TLS, separated by commas; also APP_MQTT_INSECURE_NETWORKS")
 	f.StringVar(&flags.Assets, "assets", "", "serve pages from this `directory`, for development")
 	_ = f.MarkHidden("assets") // it is there
 	return cmd

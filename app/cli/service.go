@@ -168,10 +168,10 @@ type statusReport struct {
 
 func (e *env) status() *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Tell how the service is", Args: cobra.NoArgs,
-		Long: `Tells how the installed service is, or the one that runs on the data directory. What needs more rights than
-the caller has is named at the end; an administrator sees everything. The exit status is 0 whatever there is to tell; app
-doctor's is 1 when something is wrong.`,
+		Use: "status", Short: "Show the service's status", Args: cobra.NoArgs,
+		Long: `Shows the status of the installed service, or of the one that runs on the data directory. Parts that need more rights
+than the caller has are listed at the end; an administrator sees everything. The exit status is always 0; that of app
+doctor is 1 if there is a problem.`,
 		RunE: func(*cobra.Command, []string) error {
 			r := e.report()
 			return e.print(r, r.text)

@@ -32,13 +32,12 @@ const mostPlayed = 24 * time.Hour
 func (e *env) simulate() *cobra.Command {
 	var p play
 	cmd := &cobra.Command{
-		Use: "simulate", Short: "Play the plant of a running service: machines, people and their troubles", Args: cobra.NoArgs,
-		Long: `Plays the stations of the account's manifest as a plant would run, through the API of a running service: machines
-send signals and fail now and then, people start and end schedules, say what caused the stops, and do their tasks. The
-same seed plays the same plant.
+		Use: "simulate", Short: "Simulate the plant of a running service: machines, people and problems", Args: cobra.NoArgs,
+		Long: `Simulates the stations of the account's manifest through the API of a running service: machines send signals and fail now
+and then; people start and end schedules, set causes of stops and complete Tasks. Equal seeds simulate the same plant.
 
-At more than the plant's own speed (--speed) the times lie in the past: what is played ends now. It is real data to the
-service, and stays; play it to an account that is there for that.`,
+With a --speed above 1 the times lie in the past, and the simulation ends now. The data is real to the service and stays:
+use an account made for this.`,
 		Example: `  app simulate
   app simulate --speed 1000 --duration 20h
   app simulate --url https://app.local:8443 --key-file key.txt --stations PACK-1,PACK-2
@@ -47,13 +46,13 @@ service, and stays; play it to an account that is there for that.`,
 	}
 	p.remote.flags(cmd)
 	f := cmd.Flags()
-	f.Float64Var(&p.speed, "speed", 1, "how many times as fast as the clock, 1 to 10000")
+	f.Float64Var(&p.speed, "speed", 1, "speed relative to the clock, 1 to 10000")
 	f.StringVar(&p.from, "from", "", "`time` at which to begin, such as 2026-11-20T06:00:00Z; default: now, or far enough back to end now")
-	f.DurationVar(&p.duration, "duration", 0, "how much of the plant's time is played; default: without end at its own speed, else 24h")
+	f.DurationVar(&p.duration, "duration", 0, "length of the simulated time; default: unlimited at speed 1, else 24h")
 	f.Uint64Var(&p.seed, "seed", 1, "which of all possible plants is played")
-	f.StringSliceVar(&p.stations, "stations", nil, "`codes` of the stations that are played; default: all")
-	f.DurationVar(&p.interval, "interval", 10*time.Second, "how often a station tells how it is, 1s to 1m")
-	f.BoolVar(&p.machines, "machines", false, "machines only, no people")
+	f.StringSliceVar(&p.stations, "stations", nil, "`codes` of the stations to simulate; default: all")
+	f.DurationVar(&p.interval, "interval", 10*time.Second, "interval of a station's status signals, 1s to 1m")
+	f.BoolVar(&p.machines, "machines", false, "simulate machines only, no people")
 	return cmd
 }
 

@@ -34,10 +34,9 @@ type certificate struct {
 func (e *env) trust() *cobra.Command {
 	var text bool
 	cmd := &cobra.Command{
-		Use: "trust", Short: "Show the fingerprint to compare before a device trusts the appliance", Args: cobra.NoArgs,
-		Long: `Shows the fingerprint of the appliance's own certificate authority, how long it lasts, and the address of the page
-that tells how to trust it. Whoever makes a device trust the appliance compares the fingerprint that the device shows
-with this one.`,
+		Use: "trust", Short: "Show the fingerprint to compare before trusting the appliance", Args: cobra.NoArgs,
+		Long: `Shows the fingerprint of the appliance's own certificate authority, its expiry, and the address of the page that explains
+how to trust it. Compare the fingerprint that a device shows with this one before you trust the appliance there.`,
 		Example: "  app trust\n  app trust --pem > opsmon-ca.pem",
 		RunE: func(*cobra.Command, []string) error {
 			c, err := e.certificate()

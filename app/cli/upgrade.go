@@ -26,7 +26,7 @@ type upgradeFlags struct {
 }
 
 func (f *upgradeFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.binary, "binary", "", "`path` of the installed program, where no service is installed that runs it")
+	cmd.Flags().StringVar(&f.binary, "binary", "", "`path` of the installed program, if no installed service runs it")
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
 }
 
@@ -34,14 +34,13 @@ func (e *env) upgrade() *cobra.Command {
 	var flags upgradeFlags
 	var unsigned bool
 	cmd := &cobra.Command{
-		Use: "upgrade FILE", Short: "Put a newer version in the place of the installed one, and go back when it does not get ready", Args: one("file"),
-		Long: `FILE is a newer program, or a tar.gz or zip package that holds it. Its signature is checked; a verified backup is taken; the
-new version checks a copy of the store; then the service stops, the two programs change places, and the service starts. It is
-watched for a minute: when it does not get or stay ready, or its store lacks something that it held, the old program comes
-back by itself, with the store as it is or, where it has to be, as it was. The old program is kept: app rollback goes back
-to it later.
+		Use: "upgrade FILE", Short: "Upgrade the installed version, and roll back if the new one does not get ready", Args: one("file"),
+		Long: `FILE is a newer program, or a tar.gz or zip package with it. Its signature is checked, a verified backup is made, and the
+new version checks a copy of the store. Then the service stops, the programs are exchanged, and the service starts. It is
+observed for a minute: if it does not get or stay ready, or its store lacks data, the old program is put back
+automatically, with the present store or, if necessary, the one from before. The old program is kept for app rollback.
 
-What a package of the system has installed (.deb, .rpm, .msi) is upgraded with that: the error says with which command.`,
+An installation from a system package (.deb, .rpm, .msi) is upgraded with a package: the error names the command.`,
 		Example: "  app upgrade app_1.4.0_linux_amd64.tar.gz\n  app upgrade ./app-new --unsigned --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, stop := untilSignal(cmd.Context())
@@ -64,7 +63,7 @@ What a package of the system has installed (.deb, .rpm, .msi) is upgraded with t
 		},
 	}
 	flags.add(cmd)
-	cmd.Flags().BoolVar(&unsigned, "unsigned", false, "accept a file without a signature; a wrong one is refused all the same")
+	cmd.Flags().BoolVar(&unsigned, "unsigned", false, "accept a file without a signature; a wrong signature is still refused")
 	return cmd
 }
 
@@ -78,10 +77,10 @@ func (e *env) warnUncheckable() {
 func (e *env) rollback() *cobra.Command {
 	var flags upgradeFlags
 	cmd := &cobra.Command{
-		Use: "rollback", Short: "Go back to the version before the last upgrade", Args: cobra.NoArgs,
-		Long: `Puts the previous program back: with the store as it is when that program can read it, otherwise with the backup that was
-taken before the upgrade. Then what was written since is lost to it, and it asks first; the store that it takes away is kept
-beside. An upgrade that was broken off, by a power cut for instance, is taken back, too.`,
+		Use: "rollback", Short: "Roll back to the version before the last upgrade", Args: cobra.NoArgs,
+		Long: `Puts the previous program back: with the present store if that program can read it, otherwise with the backup made
+before the upgrade. In that case everything written since is lost, so the command asks first; the store that it replaces
+is kept next to it. It also rolls back an upgrade that was interrupted, for example by a power cut.`,
 		Example: "  app rollback",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := untilSignal(cmd.Context())
