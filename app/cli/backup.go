@@ -77,7 +77,7 @@ app.yaml names (the plant's own certificate and key, passwords).`,
 					if len(out.Omitted) > 0 && secret != "" {
 						fmt.Fprintf(w, "It lacks %s.\n", list(reasons(out.Omitted)))
 					} else if len(out.Omitted) > 0 {
-						fmt.Fprintf(w, "It is not encrypted, so it lacks %s. With --encrypt it has those that can be read, and of passphrases its own alone.\n", list(out.Omitted))
+						fmt.Fprintf(w, "It is not encrypted, so it lacks %s. An encrypted backup (--encrypt) has those that can be read, except other passphrases.\n", list(out.Omitted))
 					}
 				})
 			})

@@ -34,7 +34,7 @@ func (e *env) demo() *cobra.Command {
 				return err
 			}
 			if cfg.Check() != nil {
-				return &usageError{cmd.CommandPath(), fmt.Errorf("the demo is for this machine alone: --listen must be an address such as 127.0.0.1:9000; it is %q", listen)}
+				return &usageError{cmd.CommandPath(), fmt.Errorf("the demo works only on this machine: --listen must be an address such as 127.0.0.1:9000; it is %q", listen)}
 			}
 			if cfg.Listen, err = withPort(listen); err != nil {
 				return err

@@ -148,7 +148,7 @@ func welcome(w io.Writer, st *serviceStatus, dir, flag string, lan bool) {
 		case i == 0 && lan:
 			heading = "On the LAN:"
 		case i == 0:
-			heading = "Here alone:"
+			heading = "Only on this machine:"
 		}
 		fmt.Fprintf(w, "%-12s%s\n", heading, url)
 	}

@@ -208,7 +208,7 @@ func (e *env) report() *statusReport {
 			r.Since = own.StartedAt
 		}
 	case r.Running || !errors.Is(err, control.ErrNotRunning):
-		r.Unread = append(r.Unread, "what the service itself tells: "+err.Error())
+		r.Unread = append(r.Unread, "the status from the service itself: "+err.Error())
 	}
 	return r
 }
@@ -264,7 +264,7 @@ func (st *serviceStatus) lines(line func(name, format string, args ...any)) {
 		}
 	}
 	if st.Store != nil && st.Store.Full {
-		line("Disk", "full: nothing can be saved, and reads go on. Free some room on the disk of %s; then writes go on by themselves", st.DataDir)
+		line("Disk", "full: nothing can be saved, reads continue. Free space on the disk of %s; writes then continue automatically", st.DataDir)
 	}
 	for i, url := range st.URLs {
 		name := "URL"

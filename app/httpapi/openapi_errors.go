@@ -27,8 +27,8 @@ var errorTexts = []errorText{
 	{413, "payloadTooLarge", "The body is too large.", "the body must be 1 MiB or smaller"},
 	{429, "tooManyRequests", "Too many attempts; a right credential still works.",
 		"too many wrong credentials came from your address; wait before you try again"},
-	{500, "internalServerError", "Something went wrong that should not have.",
-		"something went wrong here that should not have"},
+	{500, "internalServerError", "An internal error occurred.",
+		"an internal error occurred"},
 	{503, "unavailable", "It cannot be done now: the disk is full, or the service is stopping.",
 		"the disk is full; nothing was changed"},
 }

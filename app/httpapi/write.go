@@ -73,10 +73,10 @@ func failed(err error) reply {
 	case errdefs.Invalid:
 		f.Details = errdefs.Cap(e.Details)
 	case errdefs.Internal:
-		f.ErrorMessage = "something went wrong here that should not have; the log of the service tells more under the request id"
+		f.ErrorMessage = "an internal error occurred; the log of the service has it under the request id"
 		var lost interface{ Damaged() bool } // of the store
 		if errors.As(err, &lost) && lost.Damaged() {
-			f.ErrorMessage = "what this needs cannot be read, because the store is damaged; tell the administrator of the appliance, who can bring it back from a backup"
+			f.ErrorMessage = "the data cannot be read, because the store is damaged; an administrator of the appliance can restore a backup"
 		}
 	case errdefs.TooMany, errdefs.Unavailable:
 		wait := retryUnavailable

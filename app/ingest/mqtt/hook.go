@@ -198,7 +198,7 @@ func (b *Broker) judge(s *sender, pk *packets.Packet) (object any, why no) {
 		break
 	}
 	if station == "" {
-		return nil, no{signal.CauseForeign, "the topic is none that signals come with, such as v1/" + s.account + "/signals/STATION"}
+		return nil, no{signal.CauseForeign, "the topic must be one for signals, such as v1/" + s.account + "/signals/STATION"}
 	}
 	if !s.maySend(station) {
 		return nil, no{signal.CauseForeign, "the topic names a station that is not one of this device's"}

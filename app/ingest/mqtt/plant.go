@@ -344,14 +344,14 @@ func (p *Plant) objects(m paho.Message) (list []any, why no, err error) {
 func mapped(value []byte, station string) (list []any, why no) {
 	v, err := strictjson.Decode(value)
 	if err != nil {
-		return nil, no{signal.CauseMalformed, "the mapping gives what cannot be read: " + err.Error()}
+		return nil, no{signal.CauseMalformed, "the result of the mapping cannot be read: " + err.Error()}
 	}
 	list, ok := v.([]any)
 	if !ok {
 		list = []any{v}
 	}
 	if len(list) > plantSignals {
-		return nil, no{signal.CauseMalformed, fmt.Sprintf("the mapping gives %d signals; %d are the most", len(list), plantSignals)}
+		return nil, no{signal.CauseMalformed, fmt.Sprintf("the mapping returned %d signals; the limit is %d", len(list), plantSignals)}
 	}
 	for _, v := range list {
 		if object, ok := v.(map[string]any); ok {

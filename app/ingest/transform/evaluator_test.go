@@ -47,7 +47,7 @@ func TestEvaluate(t *testing.T) {
 		{`$number(x)`, `{"x":"y"}`, "", "the expression"},
 		{`1/0`, `1`, "", "the expression"},
 		{`$sum`, `1`, `""`, ""}, // what is no JSON is what the library makes of it
-		{`$pad("x", 3000000)`, `1`, "", "gives more than 1048576 bytes"},
+		{`$pad("x", 3000000)`, `1`, "", "returned more than 1048576 bytes"},
 	} {
 		got, err := evaluator(t, c.expression, 0).Evaluate(t.Context(), json.RawMessage(c.input), map[string]string{"topic": "plant/S1", "station": "S1"})
 		if string(got) != c.want {

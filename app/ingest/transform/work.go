@@ -72,7 +72,7 @@ func Work(in io.Reader, out io.Writer) error {
 		result := answer(expression, &input)
 		hung.Stop()
 		if len(result.Value) > start.Output {
-			result = workOutput{Error: fmt.Sprintf("gives more than %d bytes", start.Output)}
+			result = workOutput{Error: fmt.Sprintf("returned more than %d bytes", start.Output)}
 		}
 		if err := writeFrame(w, result); err != nil {
 			return err
@@ -119,7 +119,7 @@ func answer(e *jsonata.Expr, in *workInput) (out workOutput) {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil { // infinite numbers, functions
-		return workOutput{Error: "gives what is no JSON: " + err.Error()}
+		return workOutput{Error: "did not return JSON: " + err.Error()}
 	}
 	return workOutput{Value: bytes.TrimSpace(b.Bytes())}
 }

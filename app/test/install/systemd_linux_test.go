@@ -310,7 +310,7 @@ func drained(t *testing.T, m plantPC) {
 
 func statusForOthers(t *testing.T, m plantPC) {
 	out := m.Must(t, "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "app", "status")
-	for _, want := range []string{"/usr/local/bin/app; starts with this machine", "since 20", "Not read: what the service itself tells"} {
+	for _, want := range []string{"/usr/local/bin/app; starts with this machine", "since 20", "Not read: the status from the service itself"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("status does not say %q: %s", want, out)
 		}

@@ -233,7 +233,7 @@ func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 		}
 		if r.Type == monitor.IssueManual && r.Manual != nil {
 			if open, err := openOf(tx, item.Key.A, station); err != nil || (open == r.Start) != (r.Manual.End == 0) {
-				report(fmt.Sprintf("%s: whether it goes on is told in two ways", what))
+				report(fmt.Sprintf("%s: its two records of whether it is open differ", what))
 			}
 		}
 		if reach, err := reachOf(tx, item.Key.A, station); err != nil || reach < r.Until-r.Start {

@@ -263,7 +263,7 @@ func mayBe(s *station.Station) reasons {
 		if r, ok := s.Reasons[code]; ok && r.Downtime {
 			return ""
 		} else if ok {
-			return fmt.Sprintf("must be a reason for downtime; %s is one for non-production alone", code)
+			return fmt.Sprintf("must be a reason for downtime; %s is only for non-production", code)
 		}
 		if heading(s, code) {
 			return fmt.Sprintf("must be a reason and not a heading; %s stands above the reasons that can be chosen", code)

@@ -449,7 +449,7 @@ func TestManual(t *testing.T) {
 	refuse(errdefs.Invalid, "endAt must lie after startAt", "08:50", "08:50", "")
 	refuse(errdefs.Invalid, "endAt must not be in the future", "08:50", "10:00", "")
 	refuse(errdefs.Invalid, "startAt must not be in the future", "10:00", "", "")
-	refuse(errdefs.Invalid, "causeCode must be a reason for downtime; BREAK is one for non-production alone", "", "", "BREAK")
+	refuse(errdefs.Invalid, "causeCode must be a reason for downtime; BREAK is only for non-production", "", "", "BREAK")
 	refuse(errdefs.Invalid, "causeCode must be a reason that is available at the station PRESS", "", "", "NONE")
 	w.must(manual("08:30", "08:35", "", auth.Operator)) // they may touch
 	v := w.must(manual("08:50", "", "", auth.Operator))

@@ -38,7 +38,7 @@ func (s *Service) Post(w *floor.Work, p auth.Principal, in Input) (*View, error)
 	at, initials := said(&problems, in.At, in.Initials, w.Now)
 	st, err := w.StationAt(in.StationCode, at)
 	if errdefs.KindOf(err) == errdefs.NotFound {
-		problems.Add("stationCode", "must be the code of a station; there is none of this code")
+		problems.Add("stationCode", "must be the code of a station; no station has this code")
 		err = nil
 	}
 	if err == nil {

@@ -122,7 +122,7 @@ func (s *Service) Enter(w *floor.Work, p auth.Principal, in EntryInput) (*EntryV
 
 func (in *EntryInput) check(p *errdefs.Problems) {
 	if in.Good == 0 && in.Bad == 0 && in.Reject == 0 {
-		p.AddGiven("good", "bad,reject", "must be given, or bad, or reject: an entry of nothing is none")
+		p.AddGiven("good", "bad,reject", "must be given, or bad, or reject")
 	}
 	if !in.Correction {
 		for _, of := range []struct {
@@ -318,7 +318,7 @@ func (a *act) mayUndo(p auth.Principal, old *Entry) error {
 	case old.UndoneBy != "":
 		return errdefs.New(errdefs.Conflict, "the entry %s was taken back by %s", old.ID, old.UndoneBy)
 	case old.Undoes != "":
-		return errdefs.New(errdefs.Conflict, "the entry %s takes another back; enter anew what was right", old.ID)
+		return errdefs.New(errdefs.Conflict, "the entry %s reverses another one; enter the correct units as a new entry", old.ID)
 	}
 	st, err := a.w.Station(old.StationCode)
 	if err != nil {

@@ -65,7 +65,7 @@ func TestEntries(t *testing.T) {
 	_, err = p.undo(third.ID, auth.Operator)
 	refused(t, err, errdefs.Conflict, "was taken back by "+counter.ID)
 	_, err = p.undo(counter.ID, auth.Operator)
-	refused(t, err, errdefs.Conflict, "takes another back")
+	refused(t, err, errdefs.Conflict, "reverses another one")
 	_, err = p.undo("nothing", auth.Operator)
 	refused(t, err, errdefs.NotFound)
 	list, total, err := p.s.Entries(account, everything())

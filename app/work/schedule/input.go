@@ -197,7 +197,7 @@ func (f *Fields) checkProduction(p *errdefs.Problems, st *station.Station) {
 		}
 	}
 	if rates > 1 {
-		p.Add("cycleTime", "must be given alone: one of cycleTime, unitsPerMinute and unitsPerHour")
+		p.Add("cycleTime", "must be the only one of cycleTime, unitsPerMinute and unitsPerHour")
 	}
 	if f.AutoEnd && f.PlannedEnd == 0 && f.PlannedQuantity == 0 {
 		p.AddGiven("autoEnd", "plannedEndAt,plannedQuantity", "needs a plannedEndAt or a plannedQuantity")

@@ -183,7 +183,7 @@ func (a *act) change(old *Schedule, f Fields) (*View, error) {
 		f.checkEnd(p, old.Start, a.at)
 	}
 	if f.AutoEnd && f.PlannedEnd == 0 && f.PlannedQuantity == 0 {
-		p.Add("plannedEndAt", "is needed, because the schedule ends by itself")
+		p.Add("plannedEndAt", "is required, because the schedule ends automatically")
 	}
 	if f.Kind == NonProduction && f.PlannedQuantity != 0 {
 		p.Add("plannedQuantity", "is for production schedules only")

@@ -64,7 +64,7 @@ func New(cfg Config) (*Service, error) {
 			}
 			sched, err := load(tx, item.Key.A, item.Key.B.B)
 			if err != nil {
-				cfg.Log.Error("a schedule cannot be read, and does not start or end by itself", slog.String("account", item.Key.A), slog.String("schedule", item.Key.B.B), slog.Any("error", err))
+				cfg.Log.Error("a schedule cannot be read, so it does not start or end automatically", slog.String("account", item.Key.A), slog.String("schedule", item.Key.B.B), slog.Any("error", err))
 				continue
 			}
 			s.note(item.Key.A, sched)

@@ -146,7 +146,7 @@ func (s *Service) Start(w *floor.Work, p auth.Principal, listCode string, in Lis
 	st, err := w.Station(in.StationCode)
 	switch {
 	case errdefs.KindOf(err) == errdefs.NotFound:
-		problems.Add("stationCode", "must be the code of a station; there is none of this code")
+		problems.Add("stationCode", "must be the code of a station; no station has this code")
 	case err != nil:
 		return nil, err
 	case st.Monitor.MeterOnly:
