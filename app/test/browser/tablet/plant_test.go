@@ -135,9 +135,18 @@ func (h hand) key(digits string) {
 	h.in("[data-do=done]")
 }
 
-// said waits until a text stands at the foot, in a state.
+// said waits until a text stands at the foot, in a state. A machine that is slow queues an action before it is sent.
 func (h hand) said(state, text string) {
-	h.Until(fmt.Sprintf(`document.querySelector(".t-last.%s")?.textContent.includes(%q)`, state, text))
+	h.Until(fmt.Sprintf(`(async () => {
+		const foot = document.querySelector(".t-last"), says = (state) => foot?.matches("." + state) && foot.textContent.includes(%[2]q);
+		if (says(%[1]q)) return true;
+		if (%[1]q === "sent" && says("waiting")) globalThis.queued = %[2]q;
+		if (globalThis.queued !== %[2]q) return false;
+		const { queue } = await import(new URL("queue.js", document.querySelector('script[type="module"]').src).href);
+		if (queue.waiting.length) return false;
+		globalThis.queued = null;
+		return true;
+	})()`, state, text))
 }
 
 // shows waits until an element has a text.

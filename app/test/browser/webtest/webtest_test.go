@@ -86,7 +86,8 @@ func TestAnElementThatIsReplacedIsPressed(t *testing.T) {
 		button.className = "twin";
 		button.style = "position: fixed; inset: 0 auto auto 0; width: 100px; height: 100px; z-index: 9";
 		document.body.append(button);
-		const draw = () => { document.querySelector(".twin").replaceWith(button.cloneNode()); setTimeout(draw, 0); };
+		let left = 1000;
+		const draw = () => { document.querySelector(".twin").replaceWith(button.cloneNode()); if (--left > 0) setTimeout(draw, 0); };
 		draw();
 	})()`)
 	const n = 40
