@@ -368,6 +368,8 @@ func testWidths(t *testing.T) {
 			p.Media("prefers-color-scheme", scheme)
 			for path, ready := range map[string]string{
 				"/docs": `document.getElementById("getOpenAPI")`, "/link#" + exampleToken: `!document.getElementById("here").disabled`,
+				"/help": `document.querySelector(".help-cards")`, "/help/tablet": `document.getElementById("offline")`,
+				"/help/floor": `document.getElementById("explain")`, "/help/console": `document.getElementById("backups")`,
 			} {
 				p.Visit(path)
 				p.Until(ready)

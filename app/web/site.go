@@ -29,10 +29,16 @@ var pageFiles = map[string]string{
 	consolePath: "console/index.html",
 	"/docs":     "docs/index.html",
 	floorPath:   "floor/index.html",
-	"/link":     "link/index.html",
-	signInPath:  "signin/index.html",
-	tabletPath:  "tablet/index.html",
-	"/welcome":  "welcome/index.html",
+	"/help":     "docs/help/index.html",
+
+	"/help/console": "docs/help/console.html",
+	"/help/floor":   "docs/help/floor.html",
+	"/help/tablet":  "docs/help/tablet.html",
+
+	"/link":    "link/index.html",
+	signInPath: "signin/index.html",
+	tabletPath: "tablet/index.html",
+	"/welcome": "welcome/index.html",
 }
 
 const (
@@ -133,7 +139,7 @@ func newSite(cfg Config, from fs.FS, vendored map[string]*file) (*site, error) {
 		return nil, err
 	}
 	for at, name := range pageFiles {
-		v := view{"Assets": assetsPath + s.hash, "Version": cfg.Version, "OnDocs": at == "/docs", "Demo": false, "Preloads": all.preloads(name, assetsPath+s.hash)}
+		v := view{"Assets": assetsPath + s.hash, "Version": cfg.Version, "OnDocs": at == "/docs", "OnHelp": strings.HasPrefix(at, "/help"), "Demo": false, "Preloads": all.preloads(name, assetsPath+s.hash)}
 		if s.pages[at], err = render(from, name, v, cfg.Dir == ""); err != nil {
 			return nil, err
 		}

@@ -96,7 +96,7 @@ func TestValuesAreOnlyText(t *testing.T) {
 			continue
 		}
 		for _, is := range []bool{true, false} {
-			plain, count := shapeOf(t, name, is, "plain")
+			plain, count := shapeOf(t, name, is, "harmless")
 			got, shown := shapeOf(t, name, is, hostile)
 			if diff := cmp.Diff(plain, got); diff != "" {
 				t.Errorf("%s, conditions %v, with hostile values (-plain +hostile):\n%s", name, is, diff)

@@ -54,7 +54,7 @@ func ask(w *Web, method, target string, headers ...string) *httptest.ResponseRec
 func TestHandlesItsPathsAndNoOthers(t *testing.T) {
 	w := newWeb(t, Config{})
 	for at, want := range map[string]bool{
-		"/": true, "/signin": true, "/welcome": true, "/signin/enter": false, "/home": false, "/console": true, "/console/": true, "/console/task/7": true, "/consolex": false, "/floor": true, "/floor/station/A%2FB": true, "/floorx": false, "/tablet": false, "/tablet/x": false, "/tablet/worker.js": true, "/tablet/icon-192.png": true, "/tabletx": false, "/docs": true, "/link": true, "/favicon.ico": true, "/assets/": true, "/assets/x/shared/app.css": true,
+		"/": true, "/signin": true, "/welcome": true, "/signin/enter": false, "/home": false, "/console": true, "/console/": true, "/console/task/7": true, "/consolex": false, "/floor": true, "/floor/station/A%2FB": true, "/floorx": false, "/tablet": false, "/tablet/x": false, "/tablet/worker.js": true, "/tablet/icon-192.png": true, "/tabletx": false, "/docs": true, "/help": true, "/help/tablet": true, "/help/none": false, "/link": true, "/favicon.ico": true, "/assets/": true, "/assets/x/shared/app.css": true,
 		"/account": false, "/docs/": false, "/openapi.json": false, "/health": false, "/assets": false, "": false, "/link/x": false,
 	} {
 		r := httptest.NewRequest("GET", "/", nil)
@@ -212,7 +212,7 @@ func TestOneHashOverAllFiles(t *testing.T) {
 
 func TestPagesAreAskedForAgainEachTime(t *testing.T) {
 	w := newWeb(t, Config{})
-	for _, target := range []string{"/signin", "/welcome", "/console", "/floor", "/tablet", "/docs", "/link"} {
+	for _, target := range []string{"/signin", "/welcome", "/console", "/floor", "/tablet", "/docs", "/help", "/help/tablet", "/link"} {
 		got := ask(w, "GET", target)
 		if got.Code != http.StatusOK || got.Header().Get("Content-Type") != "text/html; charset=utf-8" || got.Header().Get("Cache-Control") != "no-cache" {
 			t.Errorf("%s: %d %v", target, got.Code, got.Header())
@@ -316,7 +316,7 @@ func TestPagesHaveNoInlineScriptOrStyle(t *testing.T) {
 	w := newWeb(t, Config{Demo: exampleDemo})
 	static := regexp.MustCompile(`^/assets/` + w.site.hash + `/(.+)$`)
 	served := embeddedFiles(t)
-	for _, target := range []string{"/signin", "/welcome", "/console", "/floor", "/tablet", "/docs", "/link"} {
+	for _, target := range []string{"/signin", "/welcome", "/console", "/floor", "/tablet", "/docs", "/help", "/help/tablet", "/link"} {
 		doc, err := html.Parse(bytes.NewReader(ask(w, "GET", target).Body.Bytes()))
 		if err != nil {
 			t.Fatal(err)

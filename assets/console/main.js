@@ -13,6 +13,7 @@ const shell = openShell({
   others: [
     { href: "/floor", label: "Floor" },
     { href: "/docs", label: "API documentation" },
+    { href: "/help/console", label: "Help" },
   ],
   load: (module) => import(`./pages/${module}.js`),
   extra: { workspace },

@@ -18,6 +18,7 @@ const shell = openShell({
   others: [
     { href: "/console", label: "Console" },
     { href: "/docs", label: "API documentation" },
+    { href: "/help/floor", label: "Help" },
   ],
   load: (module) => import(`./pages/${module}.js`),
   banner: () =>

@@ -188,6 +188,7 @@ async function openMenu() {
     off: () => switchedOff(station),
     waiting: showWaiting,
     floor: () => location.assign("/floor"),
+    help: () => location.assign("/help/tablet"),
     out: leave,
   }[chosen];
   await does?.();

@@ -3,6 +3,7 @@
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { compare, count, matches, time } from "../shared/format.js";
 import { statusOf } from "../shared/status.js";
+import { connection } from "../shared/api.js";
 import { live } from "../shared/live.js";
 import { flags } from "./flags.js";
 import { queue } from "./queue.js";
@@ -133,6 +134,7 @@ export const menu = ({ initials, several, free, person }) =>
       body: html`<div class="tiles">${item("who", initials ? "Somebody else works here" : "Who works here?", initials || nothing)}${initials ? item("leave", "I stop working here", initials) : nothing}
       ${several ? item("station", "Another station") : nothing}${free ? item("stations", "The stations of this tablet") : nothing}
       ${item("off", "What is switched off?")}${item("waiting", "What waits to be sent", queue.waiting.length ? String(queue.waiting.length) : nothing)}
+      ${connection.up ? item("help", "Help") : nothing}
       ${person ? html`${item("floor", "To the floor")}${item("out", "Sign out")}` : nothing}</div>`,
       actions: html`<button type="button" class="button large" @click=${() => close()}>Back</button>`,
     };
