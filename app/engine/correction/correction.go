@@ -251,7 +251,7 @@ func (s *Service) store(p auth.Principal, r idempotency.Request, c *station.Corr
 				return answer, err
 			}
 			for _, code := range c.StationCodes {
-				if err := w.Again(code, c.From); err != nil {
+				if err := w.Backfill(code, c.From); err != nil {
 					return answer, err
 				}
 			}

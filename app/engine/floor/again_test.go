@@ -27,13 +27,13 @@ func TestOnceWaitsForWhatIsBeingTold(t *testing.T) {
 		{"another error is not waited for", 9, failed, "try;"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			o := newOwner(&Floor{cfg: Config{Store: kvtest.New(t, nil)}}, "works")
+			wk := newWorker(&Floor{cfg: Config{Store: kvtest.New(t, nil)}}, "works")
 			got, pauses := "", 0
-			o.pause = func(d time.Duration) {
+			wk.pause = func(d time.Duration) {
 				got += fmt.Sprintf("pause %v; ", d)
 				pauses++
 			}
-			err := o.once(func(_ *kv.Tx, must bool) error {
+			err := wk.once(func(_ *kv.Tx, must bool) error {
 				switch {
 				case tt.fails != nil:
 					got += "try; "

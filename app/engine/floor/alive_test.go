@@ -57,7 +57,7 @@ func TestHowLongAStationMayBeSilentIsASetting(t *testing.T) {
 				}
 			}
 			for from := 8 * time.Hour; from >= 0; from -= 90 * time.Minute {
-				if err := r.Floor.Do(floortest.Account, func(w *floor.Work) error { return w.Again(press, floortest.At(from)) }); err != nil {
+				if err := r.Floor.Do(floortest.Account, func(w *floor.Work) error { return w.Backfill(press, floortest.At(from)) }); err != nil {
 					t.Fatal(err)
 				}
 				untilComputed(t, r, nil)
@@ -66,14 +66,14 @@ func TestHowLongAStationMayBeSilentIsASetting(t *testing.T) {
 			set = time.Minute + time.Hour - timeout
 			r.Reopen()
 			r.Pass(2*time.Minute, time.Minute)
-			if err := r.Floor.Do(floortest.Account, func(w *floor.Work) error { return w.Again(press, floortest.At(0)) }); err != nil {
+			if err := r.Floor.Do(floortest.Account, func(w *floor.Work) error { return w.Backfill(press, floortest.At(0)) }); err != nil {
 				t.Fatal(err)
 			}
 			untilComputed(t, r, nil)
 			other := figuresOf(t, r, press, floortest.At(0), to)
 			set = timeout
 			r.Reopen()
-			if err := r.Floor.Do(floortest.Account, func(w *floor.Work) error { return w.Again(press, floortest.At(0)) }); err != nil {
+			if err := r.Floor.Do(floortest.Account, func(w *floor.Work) error { return w.Backfill(press, floortest.At(0)) }); err != nil {
 				t.Fatal(err)
 			}
 			untilComputed(t, r, nil)

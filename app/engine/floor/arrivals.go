@@ -14,20 +14,20 @@ import (
 // What the stations of all accounts hold in memory of signals is bounded by their number. What does not fit any more, the
 // bases take in before the two minutes are over; what comes faster than that goes is not taken from its senders (Room).
 const (
-	arrivalsMost = 60_000  // signals that are stored and that no line has taken in
-	heldMost     = 500_000 // inputs of all lines that no base has taken in
-	lineMost     = 32_768  // the same of one line
-	outputsMost  = 600_000 // segments, issues and the like that came of all lines and are not kept
+	arrivalsMost = 60_000  // signals that are stored and that no tracker has taken in
+	heldMost     = 500_000 // inputs of all trackers that no base has taken in
+	trackerMost  = 32_768  // the same of one tracker
+	outputsMost  = 600_000 // segments, issues and the like that came of all trackers and are not kept
 
 	// settleLeast is how long an input may be under way however many there are, ms.
 	settleLeast = 5000
 
 	gaveLeast = 50 // segments that a live state gives out in two minutes in any plant
 
-	feedAtOnce = 512 // signals that are given to a line together
+	feedAtOnce = 512 // signals that are given to a tracker together
 )
 
-// arrivals are the signals and connections that were told and not taken in. Any goroutine adds to them, the owner takes.
+// arrivals are the signals and connections that were told and not taken in. Any goroutine adds to them, the worker takes.
 type arrivals struct {
 	sync.Mutex
 	signals map[string][]signal.Signal // by station, as they came
@@ -35,7 +35,7 @@ type arrivals struct {
 	sources map[string]int // how many of them are of each source
 	links   []linked
 
-	held   weight // signals that the lines held when they were last weighed
+	held   weight // signals that the trackers held when they were last weighed
 	output weight // segments and issues that signals made and that are not kept
 }
 
@@ -151,9 +151,9 @@ func (w *weight) fits(source string, most int) bool {
 // share, and all of them together are too many.
 func (f *Floor) Room(accountID, source string) bool {
 	f.mu.Lock()
-	o, share := f.owners[accountID], len(f.owners)
+	wk, share := f.workers[accountID], len(f.workers)
 	f.mu.Unlock()
-	return o == nil || o.arrivals.room(source, share)
+	return wk == nil || wk.arrivals.room(source, share)
 }
 
 // changePause is how long a change of configuration waits at most, in ms, while an account has much that is not stored.
@@ -165,15 +165,15 @@ const changePause = 100
 // after the other.
 func (f *Floor) AwaitChange(accountID string) {
 	f.mu.Lock()
-	o, share := f.owners[accountID], len(f.owners)
+	wk, share := f.workers[accountID], len(f.workers)
 	f.mu.Unlock()
-	if o == nil || !o.arrivals.crowded(outputsMost/share/2) {
+	if wk == nil || !wk.arrivals.crowded(outputsMost/share/2) {
 		return
 	}
-	o.changing.Lock()
-	defer o.changing.Unlock()
+	wk.changing.Lock()
+	defer wk.changing.Unlock()
 	for range changePause / 10 {
-		if !o.arrivals.crowded(outputsMost / share / 2) {
+		if !wk.arrivals.crowded(outputsMost / share / 2) {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -191,78 +191,78 @@ func (a *arrivals) crowded(most int) bool {
 func (f *Floor) share() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return max(1, len(f.owners))
+	return max(1, len(f.workers))
 }
 
-// takeArrivals gives the lines the signals that came. Those of a line that is being computed again wait for that.
-func (o *owner) takeArrivals() {
-	for code, list := range o.arrivals.take(func(code string) bool { l := o.lines[code]; return l != nil && l.busy }) {
-		if l := o.lines[code]; l != nil {
-			o.feed(l, list)
-			o.stirred[l] = true
+// takeArrivals gives the trackers the signals that came. Those of a tracker that is being computed again wait for that.
+func (wk *worker) takeArrivals() {
+	for code, list := range wk.arrivals.take(func(code string) bool { tr := wk.trackers[code]; return tr != nil && tr.busy }) {
+		if tr := wk.trackers[code]; tr != nil {
+			wk.feed(tr, list)
+			wk.dirty[tr] = true
 		}
 	}
-	if o.pending > heldMost/o.f.share()*3/4 {
-		o.relieveAll()
+	if wk.pending > heldMost/wk.f.share()*3/4 {
+		wk.relieveAll()
 	}
 }
 
-// feed gives a line signals, some at a time: as inputs they take more than twice the memory. They are the owner's.
-func (o *owner) feed(l *line, list []signal.Signal) {
+// feed gives a tracker signals, some at a time: as inputs they take more than twice the memory. They are the worker's.
+func (wk *worker) feed(tr *tracker, list []signal.Signal) {
 	slices.SortStableFunc(list, func(a, b signal.Signal) int { return cmp.Compare(a.At, b.At) })
 	inputs := make([]monitor.Input, 0, min(len(list), feedAtOnce))
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	was := l.pending.len()
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	was := tr.pending.len()
 	for batch := range slices.Chunk(list, feedAtOnce) {
 		inputs = inputs[:0]
 		for i := range batch {
 			inputs = append(inputs, InputOf(&batch[i]))
 		}
-		l.feedAll(inputs)
+		tr.feedAll(inputs)
 	}
-	o.relieve(l, lineMost)
-	o.pending += l.pending.len() - was
+	wk.relieve(tr, trackerMost)
+	wk.pending += tr.pending.len() - was
 }
 
-// relieve has a line's base take in what is more than so many inputs, down to half of them, so that it is seldom. The caller
-// holds the line's mu.
-func (o *owner) relieve(l *line, most int) {
-	if l.pending.len() <= most || l.busy {
+// relieve has a tracker's base take in what is more than so many inputs, down to half of them, so that it is seldom. The caller
+// holds the tracker's mu.
+func (wk *worker) relieve(tr *tracker, most int) {
+	if tr.pending.len() <= most || tr.busy {
 		return
 	}
-	if err := l.settleMost(most/2, o.f.now()-settleLeast); err != nil {
-		l.goBack(l.baseAt - hour)
-		o.trouble("a station has stopped counting; it is computed again", err)
+	if err := tr.settleMost(most/2, wk.f.now()-settleLeast); err != nil {
+		tr.markLate(tr.watermark - hour)
+		wk.trouble("a station has stopped counting; it is computed again", err)
 	}
 }
 
-// relieveAll does so where the lines together hold too much, and weighs what they hold then.
-func (o *owner) relieveAll() {
-	lines := max(len(o.lines), 1) // there is none while the stations are read again
-	most, held, output := lineMost, weight{by: map[string]int{}}, weight{by: map[string]int{}}
-	if share := heldMost / o.f.share(); o.pending > share*3/4 {
-		most = min(most, max(share/lines, 2))
+// relieveAll does so where the trackers together hold too much, and weighs what they hold then.
+func (wk *worker) relieveAll() {
+	stations := max(len(wk.trackers), 1) // there is none while the stations are read again
+	most, held, output := trackerMost, weight{by: map[string]int{}}, weight{by: map[string]int{}}
+	if share := heldMost / wk.f.share(); wk.pending > share*3/4 {
+		most = min(most, max(share/stations, 2))
 	}
-	gave := math.MaxInt // segments of a live state from which on its base settles early, where all lines together hold too much
-	if share := outputsMost / o.f.share() / 8; o.outputs > share {
-		gave = max(gaveLeast, share/lines)
+	gave := math.MaxInt // segments of a live state from which on its base settles early, where all trackers together hold too much
+	if share := outputsMost / wk.f.share() / 8; wk.outputs > share {
+		gave = max(gaveLeast, share/stations)
 	}
-	for _, l := range o.lines {
-		l.mu.Lock()
-		o.relieve(l, most)
-		if len(l.fresh.Segments) > gave {
-			o.relieve(l, 0)
+	for _, tr := range wk.trackers {
+		tr.mu.Lock()
+		wk.relieve(tr, most)
+		if len(tr.fresh.Segments) > gave {
+			wk.relieve(tr, 0)
 		}
-		held.total += l.pending.len()
-		l.pending.weigh(held.by, l.pending.len())
-		n := l.outputs()
+		held.total += tr.pending.len()
+		tr.pending.weigh(held.by, tr.pending.len())
+		n := tr.outputs()
 		output.total += n
-		l.pending.weigh(output.by, n)
-		l.mu.Unlock()
+		tr.pending.weigh(output.by, n)
+		tr.mu.Unlock()
 	}
-	o.pending, o.outputs = held.total, output.total
-	o.arrivals.Lock()
-	o.arrivals.held, o.arrivals.output = held, output
-	o.arrivals.Unlock()
+	wk.pending, wk.outputs = held.total, output.total
+	wk.arrivals.Lock()
+	wk.arrivals.held, wk.arrivals.output = held, output
+	wk.arrivals.Unlock()
 }

@@ -6,19 +6,19 @@ import (
 	"testing"
 )
 
-// TestLateBatches says which late lines are computed again together: those that are late by little first, and no more than
+// TestLateBatches says which late trackers are computed again together: those that are late by little first, and no more than
 // sixteen days of stations at once, but for a single one.
 func TestLateBatches(t *testing.T) {
 	const now = 1000 * day
-	var late []*line
+	var late []*tracker
 	for i, ago := range []int64{400 * day, hour, 7 * day, 9 * day, hour, 1, 8 * day} {
-		late = append(late, &line{code: fmt.Sprint("S", i), late: now - ago})
+		late = append(late, &tracker{code: fmt.Sprint("S", i), near: now - ago})
 	}
 	var got []string
-	for batch := range lateBatches(late, now) {
+	for batch := range batches(late, now) {
 		var codes []string
-		for _, l := range batch {
-			codes = append(codes, l.code)
+		for _, tr := range batch {
+			codes = append(codes, tr.code)
 		}
 		got = append(got, strings.Join(codes, " "))
 	}
@@ -27,13 +27,13 @@ func TestLateBatches(t *testing.T) {
 	}
 	late = nil
 	for i := range keepBatch + 1 {
-		late = append(late, &line{code: fmt.Sprint(i), late: now - 1})
+		late = append(late, &tracker{code: fmt.Sprint(i), near: now - 1})
 	}
 	var sizes []int
-	for batch := range lateBatches(late, now) {
+	for batch := range batches(late, now) {
 		sizes = append(sizes, len(batch))
 	}
 	if fmt.Sprint(sizes) != fmt.Sprintf("[%d 1]", keepBatch) {
-		t.Errorf("batches of %v lines", sizes)
+		t.Errorf("batches of %v trackers", sizes)
 	}
 }

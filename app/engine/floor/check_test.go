@@ -27,18 +27,18 @@ func TestCheckFindsDamage(t *testing.T) {
 		want []string
 	}{
 		{func(tx *kv.Tx) error {
-			return errors.Join(ledger.Put(tx, entry("works"), record{}), lates.Put(tx, press("works"), 1), anews.Put(tx, press("works"), reworkRecord{}))
+			return errors.Join(ledger.Put(tx, entry("works"), record{}), lateMarks.Put(tx, press("works"), 1), backfills.Put(tx, press("works"), backfillRecord{}))
 		}, nil},
 		{func(tx *kv.Tx) error { return kv.NewBucket("ledger", four, kv.Raw).Put(tx, entry("works"), damaged) }, []string{"the ledger: "}},
 		{func(tx *kv.Tx) error { return ledger.Put(tx, entry("zoo"), record{}) }, []string{`the ledger has an entry at PRESS of the account "zoo"`}},
 		{func(tx *kv.Tx) error { return kv.NewBucket("ledgerLink", three, kv.Raw).Put(tx, linked, damaged) }, []string{"the live connections: "}},
 		{func(tx *kv.Tx) error { return links.Put(tx, linked, 1) }, []string{`a live connection names the account "zoo"`}},
 		{func(tx *kv.Tx) error { return kv.NewBucket("ledgerLate", two, kv.Raw).Put(tx, press("works"), damaged) }, []string{"the marks of late entries: "}},
-		{func(tx *kv.Tx) error { return lates.Put(tx, press("zoo"), 1) }, []string{`a mark of a late entry names the account "zoo"`}},
+		{func(tx *kv.Tx) error { return lateMarks.Put(tx, press("zoo"), 1) }, []string{`a mark of a late entry names the account "zoo"`}},
 		{func(tx *kv.Tx) error {
 			return kv.NewBucket("ledgerAgain", two, kv.Raw).Put(tx, press("works"), damaged)
 		}, []string{"stations that are being computed again: "}},
-		{func(tx *kv.Tx) error { return anews.Put(tx, press("zoo"), reworkRecord{}) }, []string{`a station that is being computed again is of the account "zoo"`}},
+		{func(tx *kv.Tx) error { return backfills.Put(tx, press("zoo"), backfillRecord{}) }, []string{`a station that is being computed again is of the account "zoo"`}},
 	} {
 		var found []string
 		undo := errors.New("as it was")

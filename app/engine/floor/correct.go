@@ -6,10 +6,10 @@ import (
 	"opsmon/app/errdefs"
 )
 
-// Again has a station computed again from a moment on, ms, since what held there has changed for the past. It is noted in
+// Backfill has a station computed again from a moment on, ms, since what held there has changed for the past. It is noted in
 // the transaction and done after it, as other work leaves time. errdefs.NotFound when there is no such station.
-func (w *Work) Again(stationCode string, from int64) error {
-	if w.o.lines[stationCode] == nil {
+func (w *Work) Backfill(stationCode string, from int64) error {
+	if w.worker.trackers[stationCode] == nil {
 		return errdefs.New(errdefs.NotFound, "there is no station with the code %s", stationCode)
 	}
 	if old, ok := w.later[stationCode]; !ok || from < old {
@@ -22,24 +22,24 @@ func (w *Work) Again(stationCode string, from int64) error {
 // be when the caller's patience is at its end, or all that are left could not be computed and rest: they are computed as time
 // allows. Errors: one that is Unavailable.
 func (f *Floor) Follow(accountID string, stationCodes []string, patience time.Duration) (left []string, err error) {
-	o, err := f.owner(accountID)
+	wk, err := f.worker(accountID)
 	if err != nil {
 		return nil, err
 	}
 	until := time.Now().Add(patience)
 	for {
 		resting := true
-		err := o.do(func() {
-			now := o.f.now()
-			for batch := range lateBatches(o.behind(stationCodes, now), now) {
-				o.tryAgain(o.timeline, now, batch)
+		err := wk.do(func() {
+			now := wk.f.now()
+			for batch := range batches(wk.late(stationCodes, now), now) {
+				wk.tryAgain(wk.timeline, now, batch)
 				break // one a turn
 			}
-			o.deepen(now)
+			wk.advanceFar(now)
 			left = left[:0]
 			for _, code := range stationCodes {
-				if l := o.lines[code]; l != nil && (l.late != 0 || l.deep != 0 || l.anew != nil) {
-					left, resting = append(left, code), resting && l.rests(now)
+				if tr := wk.trackers[code]; tr != nil && (tr.near != 0 || tr.far != 0 || tr.run != nil) {
+					left, resting = append(left, code), resting && tr.rests(now)
 				}
 			}
 		})
@@ -50,11 +50,11 @@ func (f *Floor) Follow(accountID string, stationCodes []string, patience time.Du
 	}
 }
 
-// behind gives the lines of stations that are late and can be computed at once.
-func (o *owner) behind(stationCodes []string, now int64) (list []*line) {
+// late gives the trackers of stations that are late and can be computed at once.
+func (wk *worker) late(stationCodes []string, now int64) (list []*tracker) {
 	for _, code := range stationCodes {
-		if l := o.lines[code]; l != nil && l.late != 0 && !l.rests(now) && !o.tooFar(o.timeline, l, now) {
-			list = append(list, l)
+		if tr := wk.trackers[code]; tr != nil && tr.near != 0 && !tr.rests(now) && !wk.tooFar(wk.timeline, tr, now) {
+			list = append(list, tr)
 		}
 	}
 	return list
@@ -63,10 +63,10 @@ func (o *owner) behind(stationCodes []string, now int64) (list []*line) {
 // Reaches refuses a moment, ms, whose signals are not kept any more: what would be recorded or taken back there could not be
 // computed. Conflict that names the limit.
 func (w *Work) Reaches(at int64) error {
-	oldest := w.o.oldest(w.Now)
+	oldest := w.worker.oldest(w.Now)
 	if at >= oldest {
 		return nil
 	}
-	days := int64(w.o.f.cfg.Signals.Retention().Hours() / 24)
+	days := int64(w.worker.f.cfg.Signals.Retention().Hours() / 24)
 	return errdefs.New(errdefs.Conflict, "signals are kept for %d days, now from %s on; what counts at %s cannot be computed again, and so not be changed", days, stampOf(oldest), stampOf(at))
 }

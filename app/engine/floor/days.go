@@ -20,15 +20,15 @@ const fewDays = 2 * day
 // Errors are those of Rows.
 func (f *Floor) Days(accountID string, stationCodes []string, from, to int64, use func(s *station.Rules, rows []oee.Row, used []energy.Row) error) error {
 	to = min(to, f.now()/minute*minute)
-	return f.eachLine(accountID, stationCodes, func(o *owner, t *station.Timeline, l *line) error {
-		return o.days(t, l, from, to, use)
+	return f.eachTracker(accountID, stationCodes, func(wk *worker, t *station.Timeline, tr *tracker) error {
+		return wk.days(t, tr, from, to, use)
 	})
 }
 
-// days gives the sums of a line: those of UTC days that are kept whole by day, and the rest by hour. So what comes out does
+// days gives the sums of a tracker: those of UTC days that are kept whole by day, and the rest by hour. So what comes out does
 // not depend on when a day was kept.
-func (o *owner) days(t *station.Timeline, l *line, from, to int64, use func(s *station.Rules, rows []oee.Row, used []energy.Row) error) error {
-	s, err := t.RulesAt(l.code, min(max(to-1, from), o.f.now()))
+func (wk *worker) days(t *station.Timeline, tr *tracker, from, to int64, use func(s *station.Rules, rows []oee.Row, used []energy.Row) error) error {
+	s, err := t.RulesAt(tr.code, min(max(to-1, from), wk.f.now()))
 	if err != nil {
 		return err
 	}
@@ -36,13 +36,13 @@ func (o *owner) days(t *station.Timeline, l *line, from, to int64, use func(s *s
 		if from >= to {
 			return nil
 		}
-		_, rows, used, err := o.rows(t, l, nil, from, to)
+		_, rows, used, err := wk.rows(t, tr, nil, from, to)
 		if err != nil {
 			return err
 		}
 		return use(s, rows, used)
 	}
-	first, last := o.wholeHours(l, s, from, to)
+	first, last := wk.wholeHours(tr, s, from, to)
 	if last-first < fewDays {
 		if from >= to {
 			return use(s, nil, nil)
@@ -53,7 +53,7 @@ func (o *owner) days(t *station.Timeline, l *line, from, to int64, use func(s *s
 		return err
 	}
 	for first < last {
-		through, err := o.wholeDays(l, s, first, last, use)
+		through, err := wk.wholeDays(tr, s, first, last, use)
 		if err != nil {
 			return err
 		}
@@ -70,10 +70,10 @@ func (o *owner) days(t *station.Timeline, l *line, from, to int64, use func(s *s
 }
 
 // wholeHours is what of [from, to) lies in whole hours and in UTC days that are kept.
-func (o *owner) wholeHours(l *line, s *station.Rules, from, to int64) (first, last int64) {
-	l.mu.Lock()
-	kept := min(to, l.through)
-	l.mu.Unlock()
+func (wk *worker) wholeHours(tr *tracker, s *station.Rules, from, to int64) (first, last int64) {
+	tr.mu.Lock()
+	kept := min(to, tr.through)
+	tr.mu.Unlock()
 	first = from
 	if h := s.Calendar.Bucket(from, calendar.UnitHour); h.Start < from {
 		first = h.End
@@ -91,10 +91,10 @@ func hourAfterDay(s *station.Rules, at int64) int64 {
 }
 
 // wholeDays gives the sums by day of [from, to), as far as they are kept without a gap, and how far that is.
-func (o *owner) wholeDays(l *line, s *station.Rules, from, to int64, use func(s *station.Rules, rows []oee.Row, used []energy.Row) error) (through int64, err error) {
+func (wk *worker) wholeDays(tr *tracker, s *station.Rules, from, to int64, use func(s *station.Rules, rows []oee.Row, used []energy.Row) error) (through int64, err error) {
 	var failed error
-	err = o.f.cfg.Store.View(func(tx *kv.Tx) (err error) {
-		through, err = o.f.cfg.History.Days(tx, o.account, l.code, s.Calendar, from, to, func(rows []oee.Row, used []energy.Row) {
+	err = wk.f.cfg.Store.View(func(tx *kv.Tx) (err error) {
+		through, err = wk.f.cfg.History.Days(tx, wk.account, tr.code, s.Calendar, from, to, func(rows []oee.Row, used []energy.Row) {
 			if failed == nil {
 				failed = use(s, rows, used)
 			}
@@ -126,27 +126,27 @@ func (f *Floor) Timeline(accountID string) (*station.Timeline, error) {
 // Since gives the moment, ms, from which on something is known of a station, as far as it is kept still; now when nothing
 // is. Errors: errdefs.NotFound; the store's.
 func (f *Floor) Since(accountID, stationCode string) (since int64, err error) {
-	o, err := f.ready(accountID)
+	wk, err := f.ready(accountID)
 	if err != nil {
 		return 0, err
 	}
-	o.mu.RLock()
-	l := o.lines[stationCode]
-	o.mu.RUnlock()
-	if l == nil {
+	wk.mu.RLock()
+	tr := wk.trackers[stationCode]
+	wk.mu.RUnlock()
+	if tr == nil {
 		return 0, errdefs.New(errdefs.NotFound, "there is no station with the code %s", stationCode)
 	}
-	err = o.f.cfg.Store.View(func(tx *kv.Tx) (err error) {
-		since, err = o.f.cfg.History.Since(tx, accountID, stationCode)
+	err = wk.f.cfg.Store.View(func(tx *kv.Tx) (err error) {
+		since, err = wk.f.cfg.History.Since(tx, accountID, stationCode)
 		return err
 	})
 	if err != nil || since != 0 {
 		return since, err
 	}
 	now := f.now()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	recent, _, err := l.recent(now, nil)
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	recent, _, err := tr.recent(now, nil)
 	if err != nil || len(recent.Segments) == 0 {
 		return now, err
 	}

@@ -63,13 +63,13 @@ func untilComputed(t *testing.T, r *floortest.Rig, each func()) (turns int) {
 	return turns
 }
 
-// inPieces has 16 days be computed in a turn, however long they take, until the floor is opened anew.
+// inPieces has 16 days be computed in a turn, however long they take, until the floor is opened again.
 func inPieces(t *testing.T, r *floortest.Rig) {
 	t.Helper()
 	if err := r.Floor.Takes(floortest.Account, 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Floor.Turns(floortest.Account, 16); err != nil {
+	if err := r.Floor.Slots(floortest.Account, 16); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -267,7 +267,7 @@ func TestADeviceWhoseClockIsBehindIsComputedSeldom(t *testing.T) {
 			r.Send(floortest.Signal(press, 0, units(60)))
 			r.Pass(time.Hour, 0)
 		}
-		again := health(r).Again
+		again := health(r).Backfills
 		sent := 0
 		for range 240 { // twenty minutes
 			r.Pass(5*time.Second, 0)
@@ -275,7 +275,7 @@ func TestADeviceWhoseClockIsBehindIsComputedSeldom(t *testing.T) {
 			sent++
 			r.Send(s)
 		}
-		if n := health(r).Again - again; n == 0 || n > tt.most {
+		if n := health(r).Backfills - again; n == 0 || n > tt.most {
 			t.Errorf("%v behind: in twenty minutes the station was computed %d times, want 1 to %d", tt.behind, n, tt.most)
 		}
 		r.Pass(2*time.Hour, time.Minute)
@@ -360,7 +360,7 @@ func TestWhatPeopleCorrectDoesNotRest(t *testing.T) {
 	r := floortest.New(t, floortest.Manifest).Open(nil)
 	weeks(t, r, 20)
 	for range 3 {
-		if err := r.Floor.Do(floortest.Account, func(w *floor.Work) error { return w.Again(press, floortest.At(24*time.Hour)) }); err != nil {
+		if err := r.Floor.Do(floortest.Account, func(w *floor.Work) error { return w.Backfill(press, floortest.At(24*time.Hour)) }); err != nil {
 			t.Fatal(err)
 		}
 		if turns := untilComputed(t, r, nil); turns > 60 {

@@ -11,45 +11,45 @@ import (
 	"opsmon/app/engine/monitor"
 )
 
-// Takes has the owner of an account believe that what it computes again takes so long. Real time passes as it does.
+// Takes has the worker of an account believe that what it computes again takes so long. Real time passes as it does.
 func (f *Floor) Takes(accountID string, d time.Duration) error {
-	o, err := f.owner(accountID)
+	wk, err := f.worker(accountID)
 	if err != nil {
 		return err
 	}
-	return o.do(func() { o.since = func(time.Time) time.Duration { return d } })
+	return wk.do(func() { wk.since = func(time.Time) time.Duration { return d } })
 }
 
-// Turns has the owner of an account compute so many days in a turn of what it computes in pieces.
-func (f *Floor) Turns(accountID string, days int) error {
-	o, err := f.owner(accountID)
+// Slots has the worker of an account compute so many days in a turn of what it computes in pieces.
+func (f *Floor) Slots(accountID string, days int) error {
+	wk, err := f.worker(accountID)
 	if err != nil {
 		return err
 	}
-	return o.do(func() { o.turnDays = days })
+	return wk.do(func() { wk.slotDays = days })
 }
 
 // Told tells how many events of a station are remembered as told.
 func (f *Floor) Told(accountID, stationCode string) int {
-	o, err := f.owner(accountID)
+	wk, err := f.worker(accountID)
 	if err != nil {
 		return -1
 	}
-	l := o.lines[stationCode]
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.told)
+	tr := wk.trackers[stationCode]
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	return len(tr.told)
 }
 
-// Held tells how many inputs the lines of an account hold in memory.
+// Held tells how many inputs the trackers of an account hold in memory.
 func (f *Floor) Held(accountID string) (n int) {
-	o, err := f.owner(accountID)
+	wk, err := f.worker(accountID)
 	if err != nil {
 		return -1
 	}
-	_ = o.do(func() {
-		for _, l := range o.lines {
-			n += l.pending.len()
+	_ = wk.do(func() {
+		for _, tr := range wk.trackers {
+			n += tr.pending.len()
 		}
 	})
 	return n
@@ -57,57 +57,57 @@ func (f *Floor) Held(accountID string) (n int) {
 
 // Outputs returns how much came of signals that is held in memory.
 func (f *Floor) Outputs(accountID string) (n int) {
-	o, err := f.owner(accountID)
+	wk, err := f.worker(accountID)
 	if err != nil {
 		return -1
 	}
-	_ = o.do(func() {
-		for _, l := range o.lines {
-			l.mu.Lock()
-			n += l.outputs()
-			l.mu.Unlock()
+	_ = wk.do(func() {
+		for _, tr := range wk.trackers {
+			tr.mu.Lock()
+			n += tr.outputs()
+			tr.mu.Unlock()
 		}
 	})
 	return n
 }
 
-// Panics opens and computes the line of a station in ways that panic, and returns the errors that come of it.
+// Panics opens and computes the tracker of a station in ways that panic, and returns the errors that come of it.
 func (f *Floor) Panics(accountID, stationCode string) (opened, all, again error) {
-	o, err := f.owner(accountID)
+	wk, err := f.worker(accountID)
 	if err != nil {
 		return err, err, err
 	}
-	_ = o.do(func() {
-		_, opened = o.open(nil, stationCode, f.now())
-		l, t := o.lines[stationCode], o.timeline
-		o.timeline = nil
-		delete(o.lines, stationCode)
-		_, all = o.openMissing([]string{stationCode}, f.now())
-		o.timeline, o.lines[stationCode] = t, l
-		again = o.again(nil, f.now(), l)
+	_ = wk.do(func() {
+		_, opened = wk.open(nil, stationCode, f.now())
+		tr, t := wk.trackers[stationCode], wk.timeline
+		wk.timeline = nil
+		delete(wk.trackers, stationCode)
+		_, all = wk.openMissing([]string{stationCode}, f.now())
+		wk.timeline, wk.trackers[stationCode] = t, tr
+		again = wk.backfill(nil, f.now(), tr)
 	})
 	return opened, all, again
 }
 
-// Breaths tells how many calls the owner of an account has served while it computed something again.
-func (f *Floor) Breaths(accountID string) (n int) {
-	o, err := f.owner(accountID)
+// Yielded tells how many calls the worker of an account has served while it computed something again.
+func (f *Floor) Yielded(accountID string) (n int) {
+	wk, err := f.worker(accountID)
 	if err != nil {
 		return -1
 	}
-	_ = o.do(func() { n = o.breaths })
+	_ = wk.do(func() { n = wk.yielded })
 	return n
 }
 
 // The bounds of what is held in memory.
 const (
-	LineMost   = lineMost
-	GatherMost = gatherMost
+	TrackerMost = trackerMost
+	GatherMost  = gatherMost
 )
 
-func init() { pointInputs, pointAfter = 2, 1_000 }
+func init() { snapshotInputs, snapshotAfter = 2, 1_000 }
 
-// AllHeavy has the sums of every line's shift rest, as those of lines do of which very much is not kept. done ends it.
+// AllHeavy has the sums of every tracker's shift rest, as those of trackers do of which very much is not kept. done ends it.
 func AllHeavy() (done func()) {
 	was := heavyFrom
 	heavyFrom = 0
@@ -117,26 +117,26 @@ func AllHeavy() (done func()) {
 // Live compares the live states of an account's stations, and what they gave out, with what their bases and inputs make: stray
 // names the first station where these differ, and how.
 func (f *Floor) Live(accountID string) (compared int, stray string) {
-	o, err := f.owner(accountID)
+	wk, err := f.worker(accountID)
 	if err != nil {
 		return 0, err.Error()
 	}
-	_ = o.do(func() {
-		for _, l := range o.lines {
-			l.mu.Lock()
-			if l.live != nil {
+	_ = wk.do(func() {
+		for _, tr := range wk.trackers {
+			tr.mu.Lock()
+			if tr.live != nil {
 				compared++
-				stray = cmp.Or(stray, l.strays())
+				stray = cmp.Or(stray, tr.strays())
 			}
-			l.mu.Unlock()
+			tr.mu.Unlock()
 		}
 	})
 	return compared, stray
 }
 
-// strays tells how the live state and the checkpoints differ from those made anew.
-func (l *line) strays() string {
-	s, gave := l.base.Clone(), monitor.Outputs{}
+// strays tells how the live state and the checkpoints differ from those made again.
+func (tr *tracker) strays() string {
+	s, gave := tr.base.Clone(), monitor.Outputs{}
 	same := func(what string, state *monitor.State, out monitor.Outputs) string {
 		if state = state.Clone(); state.Now() < s.Now() { // time passed at the base, and nothing came since
 			state.Advance(s.Now())
@@ -144,44 +144,44 @@ func (l *line) strays() string {
 		}
 		switch {
 		case !bytes.Equal(s.Encode(), state.Encode()):
-			return fmt.Sprintf("%s: %s at %d is another state", l.code, what, state.Now())
+			return fmt.Sprintf("%s: %s at %d is another state", tr.code, what, state.Now())
 		case lengthsOf(&gave) != lengthsOf(&out) || !slices.EqualFunc(gave.Segments, out.Segments, alikeAndAt) || !slices.EqualFunc(gave.Minutes, out.Minutes, func(a, b monitor.Minute) bool { return reflect.DeepEqual(a, b) }) || !slices.Equal(gave.Issues, out.Issues) || !slices.Equal(gave.Events, out.Events):
-			return fmt.Sprintf("%s: %s at %d gave out something else:\n%+v\nnot\n%+v", l.code, what, state.Now(), out, gave)
+			return fmt.Sprintf("%s: %s at %d gave out something else:\n%+v\nnot\n%+v", tr.code, what, state.Now(), out, gave)
 		}
 		return ""
 	}
-	points := l.points
-	for i := range l.applied + 1 {
+	points := tr.snapshots
+	for i := range tr.applied + 1 {
 		for len(points) > 0 && points[0].applied == i {
-			out := l.fresh
+			out := tr.fresh
 			points[0].gave.cut(&out)
 			if s := same("a checkpoint", points[0].state, out); s != "" {
 				return s
 			}
 			points = points[1:]
 		}
-		if i < l.applied {
-			if err := s.Apply(l.pending.at(i)); err != nil {
+		if i < tr.applied {
+			if err := s.Apply(tr.pending.at(i)); err != nil {
 				return err.Error()
 			}
 			join(&gave, s.Take())
 		}
 	}
-	return same("the live state", l.live, l.fresh)
+	return same("the live state", tr.live, tr.fresh)
 }
 
 func alikeAndAt(a, b monitor.Segment) bool {
 	return a.Start == b.Start && a.End == b.End && a.Stop == b.Stop && alike(&a, &b)
 }
 
-// Crowd has the owner of an account believe that its stations have given out so much that is not stored, until it looks again.
+// Crowd has the worker of an account believe that its stations have given out so much that is not stored, until it looks again.
 func (f *Floor) Crowd(accountID string, outputs int) error {
-	o, err := f.owner(accountID)
+	wk, err := f.worker(accountID)
 	if err != nil {
 		return err
 	}
-	o.arrivals.Lock()
-	defer o.arrivals.Unlock()
-	o.arrivals.output = weight{total: outputs, by: map[string]int{}}
+	wk.arrivals.Lock()
+	defer wk.arrivals.Unlock()
+	wk.arrivals.output = weight{total: outputs, by: map[string]int{}}
 	return nil
 }

@@ -40,7 +40,7 @@ func TestAMachineThatFlickers(t *testing.T) {
 	r.Pass(time.Minute, 0)
 	const perSecond, minutes = 500, 5
 	most := flicker(t, r, minutes*time.Minute, perSecond)
-	if bound := floor.LineMost + 70*perSecond; most > bound {
+	if bound := floor.TrackerMost + 70*perSecond; most > bound {
 		t.Errorf("%d outputs were held at most, want %d", most, bound)
 	}
 	if through := r.Through(press); r.Now().UnixMilli()-through > (4 * time.Minute).Milliseconds() {

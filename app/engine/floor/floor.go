@@ -16,20 +16,20 @@ import (
 	"opsmon/kv"
 )
 
-// Rule acts by itself on the owner's goroutine.
+// Rule acts by itself on the worker's goroutine.
 type Rule interface {
 	// Due gives from memory, and at once, the stations of a plan at which Tick has something to do at a moment, ms. It is asked
 	// every second.
 	Due(plan *station.Plan, now int64) (stationCodes []string)
-	// Tick does it in a transaction of the owner, for some of them. Where it fails, each station is tried by itself.
+	// Tick does it in a transaction of the worker, for some of them. Where it fails, each station is tried by itself.
 	Tick(w *Work, stationCodes []string) error
-	// Happened is told, in a transaction of the owner, of what the engine found. After a restart it may be told again.
+	// Happened is told, in a transaction of the worker, of what the engine found. After a restart it may be told again.
 	Happened(w *Work, stationCode string, e monitor.Event) error
 	// Recorded is told, in the same transaction, of what is recorded at a station.
 	Recorded(w *Work, stationCode string, in monitor.Input) error
 	// Cancelled is told, in the same transaction, of what was recorded at a station and is taken back.
 	Cancelled(w *Work, stationCode string, in monitor.Input) error
-	// Left is told, in a transaction of the owner, that a station left the manifest.
+	// Left is told, in a transaction of the worker, that a station left the manifest.
 	Left(w *Work, stationCode string) error
 }
 
@@ -58,10 +58,10 @@ type Floor struct {
 	cfg   Config
 	rules []Rule
 
-	mu     sync.Mutex
-	owners map[string]*owner
-	closed bool
-	ending sync.WaitGroup
+	mu      sync.Mutex
+	workers map[string]*worker
+	closed  bool
+	ending  sync.WaitGroup
 }
 
 // New makes a Floor. The caller closes it. Rules are given by Use before anything happens.
@@ -75,7 +75,7 @@ func New(cfg Config) *Floor {
 	if cfg.Notes == nil {
 		cfg.Notes = func(string, string, int64) station.Note { return station.Note{} }
 	}
-	return &Floor{cfg: cfg, owners: map[string]*owner{}}
+	return &Floor{cfg: cfg, workers: map[string]*worker{}}
 }
 
 // Use adds the rules, which are asked in this order. It must be called before Run, Do and Arrived.
@@ -84,29 +84,29 @@ func (f *Floor) Use(rules ...Rule) { f.rules = append(f.rules, rules...) }
 // errClosed says that the service stops.
 var errClosed = errdefs.New(errdefs.Unavailable, "the service is stopping")
 
-// owner gives the owner of an account, which starts with the first one to ask for it.
-func (f *Floor) owner(accountID string) (*owner, error) {
+// worker gives the worker of an account, which starts with the first one to ask for it.
+func (f *Floor) worker(accountID string) (*worker, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
 		return nil, errClosed
 	}
-	o := f.owners[accountID]
-	if o == nil {
-		o = newOwner(f, accountID)
-		f.owners[accountID] = o
-		f.ending.Go(o.run)
+	wk := f.workers[accountID]
+	if wk == nil {
+		wk = newWorker(f, accountID)
+		f.workers[accountID] = wk
+		f.ending.Go(wk.run)
 	}
-	return o, nil
+	return wk, nil
 }
 
-// ready gives the owner of an account when its lines are there.
-func (f *Floor) ready(accountID string) (*owner, error) {
-	o, err := f.owner(accountID)
+// ready gives the worker of an account when its trackers are there.
+func (f *Floor) ready(accountID string) (*worker, error) {
+	wk, err := f.worker(accountID)
 	if err != nil {
 		return nil, err
 	}
-	return o, o.wait()
+	return wk, wk.wait()
 }
 
 // Run keeps the stations of all accounts going until ctx ends: time passes at them, and rules are asked.
@@ -115,8 +115,8 @@ func (f *Floor) Run(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		for _, a := range f.cfg.Accounts.List(false) {
-			if o, err := f.owner(a.ID); err == nil {
-				o.hint()
+			if wk, err := f.worker(a.ID); err == nil {
+				wk.hint()
 			}
 		}
 		select {
@@ -129,13 +129,13 @@ func (f *Floor) Run(ctx context.Context) {
 
 // Pass does now what Run has done every second: for who runs the Floor by hand.
 func (f *Floor) Pass(accountID string) error {
-	o, err := f.owner(accountID)
+	wk, err := f.worker(accountID)
 	if err != nil {
 		return err
 	}
-	return o.do(func() {
-		o.ticked = 0
-		o.work()
+	return wk.do(func() {
+		wk.ticked = 0
+		wk.work()
 	})
 }
 
@@ -146,8 +146,8 @@ func (f *Floor) Arrived(list []signal.Signal) {
 		for end < len(list) && list[end].Account == list[start].Account {
 			end++
 		}
-		if o := f.started(list[start].Account); o != nil {
-			o.arrived(list[start:end])
+		if wk := f.started(list[start].Account); wk != nil {
+			wk.arrived(list[start:end])
 		}
 		start = end
 	}
@@ -155,27 +155,27 @@ func (f *Floor) Arrived(list []signal.Signal) {
 
 // Changed tells that an account has another manifest revision, or correction.
 func (f *Floor) Changed(accountID string) {
-	if o := f.started(accountID); o != nil {
-		o.changed.Store(true)
-		o.hint()
+	if wk := f.started(accountID); wk != nil {
+		wk.changed.Store(true)
+		wk.hint()
 	}
 }
 
-// started gives the owner of an account if there is one. Whoever only tells of something does not need one: an owner that
+// started gives the worker of an account if there is one. Whoever only tells of something does not need one: a worker that
 // starts later reads what is stored. So a command that stores something does not read all stations for it.
-func (f *Floor) started(accountID string) *owner {
+func (f *Floor) started(accountID string) *worker {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.owners[accountID]
+	return f.workers[accountID]
 }
 
-// Close ends the owners. What they have not kept is made again from the log at the next start.
+// Close ends the workers. What they have not kept is made again from the log at the next start.
 func (f *Floor) Close() {
 	f.mu.Lock()
 	if !f.closed {
 		f.closed = true
-		for _, o := range f.owners {
-			close(o.quit)
+		for _, wk := range f.workers {
+			close(wk.quit)
 		}
 	}
 	f.mu.Unlock()

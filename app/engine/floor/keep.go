@@ -18,90 +18,90 @@ import (
 // keepBatch is how many stations are kept in one transaction.
 const keepBatch = 50
 
-// settleTurn is how long bases take things in at once, if none of them is a minute late with it: who reads all lines waits for
+// settleSlot is how long bases take things in at once, if none of them is a minute late with it: who reads all trackers waits for
 // each one that does, one after another.
-const settleTurn = 50 * time.Millisecond
+const settleSlot = 50 * time.Millisecond
 
 // settle lets the bases take in what is old enough; at each full hour they are kept.
-func (o *owner) settle(now int64) {
+func (wk *worker) settle(now int64) {
 	full := (now - settleAfter) / hour * hour
-	due := full > o.kept.Load()
+	due := full > wk.kept.Load()
 	started := time.Now()
-	for _, l := range o.lines {
+	for _, tr := range wk.trackers {
 		to := now - settleAfter
 		if due {
 			to = full
 		}
-		l.mu.Lock()
+		tr.mu.Lock()
 		var err error
-		if l.gap != 0 && to > l.gap { // the clock was behind when the line was read
-			l.goBack(l.gap)
-			l.gap = 0
+		if tr.gap != 0 && to > tr.gap { // the clock was behind when the tracker was read
+			tr.markLate(tr.gap)
+			tr.gap = 0
 		}
-		if to > l.baseAt && (due || to-l.baseAt >= minute && (o.since(started) < settleTurn || to-l.baseAt >= 2*minute)) {
-			if err = l.settle(to); err == nil && l.pending.len() > 0 { // readers find it ready
-				err = l.refresh(now)
+		if to > tr.watermark && (due || to-tr.watermark >= minute && (wk.since(started) < settleSlot || to-tr.watermark >= 2*minute)) {
+			if err = tr.settle(to); err == nil && tr.pending.len() > 0 { // readers find it ready
+				err = tr.refresh(now)
 			}
 		}
 		if err != nil {
-			l.goBack(l.baseAt - hour)
+			tr.markLate(tr.watermark - hour)
 		}
-		l.mu.Unlock()
+		tr.mu.Unlock()
 		if err != nil {
-			o.trouble("a station has stopped counting; it is computed again", err)
+			wk.trouble("a station has stopped counting; it is computed again", err)
 		}
 	}
 	if !due {
 		return
 	}
-	switch done, err := o.keep(full); {
+	switch done, err := wk.keep(full); {
 	case err != nil:
-		o.trouble("what came of the last hour is not kept yet; it is tried again", err)
+		wk.trouble("what came of the last hour is not kept yet; it is tried again", err)
 	case done:
-		o.kept.Store(full)
+		wk.kept.Store(full)
 	}
 }
 
-// Where very many signals come, lines are kept before the hour is over: a restart reads the signals since then again, and their
+// Where very many signals come, trackers are kept before the hour is over: a restart reads the signals since then again, and their
 // segments are in memory until then.
 const (
-	takenMost  = 50_000    // inputs of a line; less where there are many lines
-	takenLeast = 5_000     // that is what a line takes in within an hour or more in any plant
-	takenAll   = 5_000_000 // inputs of all lines together, about
-	comeLeast  = 1_000     // segments and issues of a line, which no ordinary hour makes
+	takenMost  = 50_000    // inputs of a tracker; less where there are many trackers
+	takenLeast = 5_000     // that is what a tracker takes in within an hour or more in any plant
+	takenAll   = 5_000_000 // inputs of all trackers together, about
+	comeLeast  = 1_000     // segments and issues of a tracker, which no ordinary hour makes
 )
 
-// keepEarly keeps lines that have taken in very much, and where outputs take too much memory those that have more than their
+// keepEarly keeps trackers that have taken in very much, and where outputs take too much memory those that have more than their
 // share of them: whole minutes, so that it is once a minute at most.
-func (o *owner) keepEarly() {
-	if len(o.lines) == 0 {
+func (wk *worker) keepEarly() {
+	if len(wk.trackers) == 0 {
 		return
 	}
-	taken := max(takenLeast, min(takenMost, takenAll/len(o.lines)))
+	taken := max(takenLeast, min(takenMost, takenAll/len(wk.trackers)))
 	share := math.MaxInt
-	if most := outputsMost / o.f.share() / 8; o.outputs > most {
-		share = max(comeLeast, most/len(o.lines))
+	if most := outputsMost / wk.f.share() / 8; wk.outputs > most {
+		share = max(comeLeast, most/len(wk.trackers))
 	}
-	var lines []*line
+	var trackers []*tracker
 	until := int64(0)
-	for _, l := range o.lines {
-		l.mu.Lock()
-		if l.late == 0 && !l.busy && (l.taken >= taken || l.settled.count() > share) && min(l.base.Final(), l.baseAt)-l.through >= minute {
-			lines, until = append(lines, l), max(until, l.baseAt)
+	for _, tr := range wk.trackers {
+		tr.mu.Lock()
+		if tr.near == 0 && !tr.busy && (tr.taken >= taken || tr.settled.count() > share) && min(tr.base.Final(), tr.watermark)-tr.through >= minute {
+			trackers, until = append(trackers, tr), max(until, tr.watermark)
 		}
-		l.mu.Unlock()
+		tr.mu.Unlock()
 	}
 	started := time.Now()
-	for batch := range slices.Chunk(lines, keepBatch/5) {
-		err := o.keepAs(batch, until, func(l *line) int64 { return l.baseAt })
+	for batch := range slices.Chunk(trackers, keepBatch/5) {
+		err := wk.keepAs(batch, until, func(tr *tracker) int64 { return tr.watermark })
 		switch {
 		case errors.Is(err, errNotNow):
 			return
 		case err != nil:
-			o.trouble("the history of a station with very many signals is not stored yet; it is tried again", err)
+			wk.trouble("the history of a station with very many signals is not stored yet; it is tried again", err)
 			return
 		}
-		if o.since(started) > turnTime {
+		if wk.since(started) > slotTime {
 			return
 		}
 	}
@@ -109,66 +109,66 @@ func (o *owner) keepEarly() {
 
 var errNotNow = errors.New("signals of that time are on their way")
 
-// keep keeps all lines whose bases have taken in what was before a moment, a full hour. It is false when that has to be
+// keep keeps all trackers whose bases have taken in what was before a moment, a full hour. It is false when that has to be
 // tried again in a moment.
-func (o *owner) keep(at int64) (bool, error) {
-	var lines []*line
-	for _, l := range o.lines {
-		if l.late == 0 && l.reached(at) { // one that is to be computed again from far back goes on meanwhile
-			lines = append(lines, l)
+func (wk *worker) keep(at int64) (bool, error) {
+	var trackers []*tracker
+	for _, tr := range wk.trackers {
+		if tr.near == 0 && tr.reached(at) { // one that is to be computed again from far back goes on meanwhile
+			trackers = append(trackers, tr)
 		}
 	}
-	for batch := range slices.Chunk(lines, keepBatch) {
-		err := o.keepLines(batch, at)
+	for batch := range slices.Chunk(trackers, keepBatch) {
+		err := wk.keepTrackers(batch, at)
 		if errors.Is(err, errNotNow) {
 			return false, nil
 		}
 		if err == nil {
 			continue
 		}
-		if o.f.cfg.Store.Writable() != nil {
+		if wk.f.cfg.Store.Writable() != nil {
 			return false, err
 		}
-		for _, l := range batch { // one that cannot be must not be in the way of the others
-			switch err := o.keepLines([]*line{l}, at); {
+		for _, tr := range batch { // one that cannot be must not be in the way of the others
+			switch err := wk.keepTrackers([]*tracker{tr}, at); {
 			case errors.Is(err, errNotNow):
 				return false, nil
 			case err != nil:
-				o.trouble("what came of the last hour at the station "+l.code+" is not kept; it is computed again", err)
-				l.mu.Lock()
-				l.goBack(l.through)
-				l.retry = at + hour
-				l.mu.Unlock()
+				wk.trouble("what came of the last hour at the station "+tr.code+" is not kept; it is computed again", err)
+				tr.mu.Lock()
+				tr.markLate(tr.through)
+				tr.retry = at + hour
+				tr.mu.Unlock()
 			}
 		}
 	}
 	return true, nil
 }
 
-// keepLines keeps some lines in one transaction, as they were at a full hour.
-func (o *owner) keepLines(batch []*line, at int64) error {
-	return o.keepAs(batch, at, func(*line) int64 { return at })
+// keepTrackers keeps some trackers in one transaction, as they were at a full hour.
+func (wk *worker) keepTrackers(batch []*tracker, at int64) error {
+	return wk.keepAs(batch, at, func(*tracker) int64 { return at })
 }
 
-// keepAs keeps some lines in one transaction, each as it was at a moment of its own, up to the moment until.
-func (o *owner) keepAs(batch []*line, until int64, at func(l *line) int64) error {
+// keepAs keeps some trackers in one transaction, each as it was at a moment of its own, up to the moment until.
+func (wk *worker) keepAs(batch []*tracker, until int64, at func(tr *tracker) int64) error {
 	through := make([]int64, len(batch))
-	err := o.f.cfg.Store.Update(func(tx *kv.Tx) error {
-		told, err := o.f.cfg.Signals.Settle(tx, o.account, until)
+	err := wk.f.cfg.Store.Update(func(tx *kv.Tx) error {
+		told, err := wk.f.cfg.Signals.Settle(tx, wk.account, until)
 		if err != nil {
 			return err
 		}
-		if !told || o.arrivals.waiting("", until) {
+		if !told || wk.arrivals.waiting("", until) {
 			return errNotNow
 		}
-		for i, l := range batch {
-			if through[i], err = o.keepLine(tx, l, at(l)); err != nil {
+		for i, tr := range batch {
+			if through[i], err = wk.keepTracker(tx, tr, at(tr)); err != nil {
 				return err
 			}
-			if l.deep != 0 || l.anew != nil || l.gap != 0 {
-				continue // the marks stand for what the line does not know
+			if tr.far != 0 || tr.run != nil || tr.gap != 0 {
+				continue // the marks stand for what the tracker does not know
 			}
-			if err := unmark(tx, o.account, l.code); err != nil {
+			if err := unmark(tx, wk.account, tr.code); err != nil {
 				return err
 			}
 		}
@@ -177,54 +177,56 @@ func (o *owner) keepAs(batch []*line, until int64, at func(l *line) int64) error
 	if err != nil {
 		return err
 	}
-	for i, l := range batch {
-		l.mu.Lock()
-		l.through = through[i]
-		events := l.settled.Events // which rules are still to be told of
-		l.settled = l.settled.from(l.through)
-		l.settled.Segments = slices.Clone(l.settled.Segments) // what is kept is to be forgotten
-		l.settled.Events = events
-		l.hour, l.taken = nil, 0
-		l.forgetTold(o.f.now())
-		l.version++
-		l.mu.Unlock()
+	for i, tr := range batch {
+		tr.mu.Lock()
+		tr.through = through[i]
+		events := tr.settled.Events // which rules are still to be told of
+		tr.settled = tr.settled.from(tr.through)
+		tr.settled.Segments = slices.Clone(tr.settled.Segments) // what is kept is to be forgotten
+		tr.settled.Events = events
+		tr.hour, tr.taken = nil, 0
+		tr.forgetTold(wk.f.now())
+		tr.version++
+		tr.mu.Unlock()
 	}
 	return nil
 }
 
-// reached tells whether the line's base can be kept as it was at a full hour.
-func (l *line) reached(at int64) bool { return l.baseAt == at || l.hour != nil && l.hour.at == at }
-
-// keepLine keeps what a line's base gave out, and the base; it gives the moment up to which that is.
-func (o *owner) keepLine(tx *kv.Tx, l *line, at int64) (int64, error) {
-	base, settled := l.base, l.settled
-	if l.baseAt != at {
-		base, settled = l.hour.base, l.hour.settled
-	}
-	v := base.View(at)
-	from, to := l.through, max(l.through, min(v.Final, at)/minute*minute)
-	out := settled.clone()
-	out.add(v.Outputs)
-	if err := o.f.cfg.History.Replace(tx, o.account, l.code, from, to, out.Outputs); err != nil {
-		return 0, err
-	}
-	if err := o.f.cfg.History.PutState(tx, o.account, l.code, at, base.Encode()); err != nil {
-		return 0, err
-	}
-	return to, o.sums(tx, o.timeline, l.code, l.code, from, to)
+// reached tells whether the tracker's base can be kept as it was at a full hour.
+func (tr *tracker) reached(at int64) bool {
+	return tr.watermark == at || tr.hour != nil && tr.hour.at == at
 }
 
-// sums makes the kept sums of a station's UTC days that have time in [from, to) anew. place is its code, or what is beside it.
-func (o *owner) sums(tx *kv.Tx, t *station.Timeline, code, place string, from, to int64) error {
+// keepTracker keeps what a tracker's base gave out, and the base; it gives the moment up to which that is.
+func (wk *worker) keepTracker(tx *kv.Tx, tr *tracker, at int64) (int64, error) {
+	base, settled := tr.base, tr.settled
+	if tr.watermark != at {
+		base, settled = tr.hour.base, tr.hour.settled
+	}
+	v := base.View(at)
+	from, to := tr.through, max(tr.through, min(v.Final, at)/minute*minute)
+	out := settled.clone()
+	out.add(v.Outputs)
+	if err := wk.f.cfg.History.Replace(tx, wk.account, tr.code, from, to, out.Outputs); err != nil {
+		return 0, err
+	}
+	if err := wk.f.cfg.History.PutState(tx, wk.account, tr.code, at, base.Encode()); err != nil {
+		return 0, err
+	}
+	return to, wk.sums(tx, wk.timeline, tr.code, tr.code, from, to)
+}
+
+// sums makes the kept sums of a station's UTC days that have time in [from, to) again. place is its code or its staging copy.
+func (wk *worker) sums(tx *kv.Tx, t *station.Timeline, code, place string, from, to int64) error {
 	for d := history.Day(from); d*day < to; d++ {
-		kept, through, err := o.f.cfg.History.Detail(tx, o.account, place, d*day, (d+1)*day)
+		kept, through, err := wk.f.cfg.History.Detail(tx, wk.account, place, d*day, (d+1)*day)
 		if err != nil {
 			return err
 		}
 		if through <= d*day || len(kept.Segments) == 0 {
 			continue
 		}
-		findings, err := o.f.cfg.Findings(tx, o.account, code, withOpen(kept.Issues, kept.Segments))
+		findings, err := wk.f.cfg.Findings(tx, wk.account, code, withOpen(kept.Issues, kept.Segments))
 		if err != nil {
 			return err
 		}
@@ -236,7 +238,7 @@ func (o *owner) sums(tx *kv.Tx, t *station.Timeline, code, place string, from, t
 		if err != nil {
 			return err
 		}
-		if err := o.f.cfg.History.ReplaceRows(tx, o.account, place, last.Calendar, d, rows, used); err != nil {
+		if err := wk.f.cfg.History.ReplaceRows(tx, wk.account, place, last.Calendar, d, rows, used); err != nil {
 			return err
 		}
 	}

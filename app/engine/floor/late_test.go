@@ -74,7 +74,7 @@ func TestAFullHourDoesNotTakeBackWhatIsKept(t *testing.T) {
 }
 
 // TestComputingAgainLeavesTimeForOtherWork: what was computed again for 400 ms is followed by as long a time in which no station
-// is, so that the owner does what else there is.
+// is, so that the worker does what else there is.
 func TestComputingAgainLeavesTimeForOtherWork(t *testing.T) {
 	r := floortest.New(t, floortest.Manifest).Open(nil)
 	takes := func(d time.Duration) {

@@ -14,14 +14,14 @@ type placeKey = kv.Pair[string, kv.Pair[string, kv.Pair[uint64, uint64]]]
 
 // The room's buckets.
 var (
-	ledger = kv.NewBucket("ledger", kv.PairOf(kv.String, kv.PairOf(kv.String, kv.PairOf(kv.Uint64, kv.Uint64))), kv.JSON[record]())
-	lates  = kv.NewBucket("ledgerLate", kv.PairOf(kv.String, kv.String), kv.JSON[int64]())
-	anews  = kv.NewBucket("ledgerAgain", kv.PairOf(kv.String, kv.String), kv.JSON[reworkRecord]())
+	ledger    = kv.NewBucket("ledger", kv.PairOf(kv.String, kv.PairOf(kv.String, kv.PairOf(kv.Uint64, kv.Uint64))), kv.JSON[record]())
+	lateMarks = kv.NewBucket("ledgerLate", kv.PairOf(kv.String, kv.String), kv.JSON[int64]())
+	backfills = kv.NewBucket("ledgerAgain", kv.PairOf(kv.String, kv.String), kv.JSON[backfillRecord]())
 )
 
 // Buckets names the buckets of this room, for kv.Config.Buckets.
 func Buckets() []string {
-	return []string{ledger.Name(), lates.Name(), anews.Name(), links.Name()}
+	return []string{ledger.Name(), lateMarks.Name(), backfills.Name(), links.Name()}
 }
 
 // record is what happened at a station, other than a signal. It is stored: a changed field needs a migration.
@@ -113,14 +113,14 @@ func readLedger(tx *kv.Tx, account, station string, from, to int64) (list []moni
 // markLate notes in the transaction that a station is to be computed again from a moment on.
 func markLate(tx *kv.Tx, account, station string, at int64) error {
 	k := kv.Pair[string, string]{A: account, B: station}
-	old, err := lates.Get(tx, k)
+	old, err := lateMarks.Get(tx, k)
 	if err != nil && !errors.Is(err, kv.ErrNotFound) {
 		return err
 	}
 	if err == nil && old <= at {
 		return nil
 	}
-	return lates.Put(tx, k, at)
+	return lateMarks.Put(tx, k, at)
 }
 
 // Check reads the ledger and reports what cannot be read and what names an account that is not known.
@@ -143,7 +143,7 @@ func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 			report(fmt.Sprintf("a live connection names the account %q, which is not there", item.Key.A))
 		}
 	}
-	for item, err := range lates.Scan(tx, kv.Range{}) {
+	for item, err := range lateMarks.Scan(tx, kv.Range{}) {
 		if err != nil {
 			report(fmt.Sprintf("the marks of late entries: %v", err))
 			return
@@ -152,7 +152,7 @@ func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 			report(fmt.Sprintf("a mark of a late entry names the account %q, which is not there", item.Key.A))
 		}
 	}
-	for item, err := range anews.Scan(tx, kv.Range{}) {
+	for item, err := range backfills.Scan(tx, kv.Range{}) {
 		if err != nil {
 			report(fmt.Sprintf("stations that are being computed again: %v", err))
 			return

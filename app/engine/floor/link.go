@@ -15,7 +15,7 @@ var links = kv.NewBucket("ledgerLink", kv.PairOf(kv.String, kv.PairOf(kv.String,
 
 type linkKey = kv.Pair[string, kv.Pair[string, string]]
 
-// linkGrace is how long a device may be away and come back as if it had not been, ms: one whose radio is bad connects anew
+// linkGrace is how long a device may be away and come back as if it had not been, ms: one whose radio is bad connects
 // again and again, and each time would be two records of each of its stations for good. No station is silent before that,
 // whatever is set now or later: what is computed again lacks nothing.
 const linkGrace = monitor.LeastAliveTimeout
@@ -31,26 +31,26 @@ type linked struct {
 // Linked tells that a live connection of a device began or ended at a moment, ms, which is a sign of life of its stations
 // (monitoring.md section 3). Stations that the account does not have are left out. It returns at once.
 func (f *Floor) Linked(accountID, device string, stationCodes []string, at int64, up bool) {
-	o, err := f.owner(accountID)
+	wk, err := f.worker(accountID)
 	if err != nil {
 		return // the connections that there are end with the service
 	}
-	o.arrivals.Lock()
-	o.arrivals.links = append(o.arrivals.links, linked{device, stationCodes, at, up})
-	o.arrivals.Unlock()
-	o.hint()
+	wk.arrivals.Lock()
+	wk.arrivals.links = append(wk.arrivals.links, linked{device, stationCodes, at, up})
+	wk.arrivals.Unlock()
+	wk.hint()
 }
 
 // takeLinks records the connections that began and ended: an end when the device has been away for a while.
-func (o *owner) takeLinks() {
-	due := o.dueLinks()
+func (wk *worker) takeLinks() {
+	due := wk.dueLinks()
 	if len(due) == 0 {
 		return
 	}
-	err := o.update(func(w *Work) error {
+	err := wk.update(func(w *Work) error {
 		for _, l := range due {
 			for _, code := range l.stations {
-				if w.o.lines[code] == nil {
+				if w.worker.trackers[code] == nil {
 					continue
 				}
 				if err := w.link(code, l.device, min(l.at, w.Now), l.up); err != nil {
@@ -61,34 +61,34 @@ func (o *owner) takeLinks() {
 		return nil
 	})
 	if err != nil {
-		o.trouble("connections of devices are not counted as signs of life yet; it is tried again", err)
-		o.arrivals.Lock()
-		o.arrivals.links = append(due, o.arrivals.links...)
-		o.arrivals.Unlock()
+		wk.trouble("connections of devices are not counted as signs of life yet; it is tried again", err)
+		wk.arrivals.Lock()
+		wk.arrivals.links = append(due, wk.arrivals.links...)
+		wk.arrivals.Unlock()
 	}
 }
 
 // dueLinks takes what came of connections, and gives what is to be recorded now, in order.
-func (o *owner) dueLinks() []linked {
-	o.arrivals.Lock()
-	list := o.arrivals.links
-	o.arrivals.links = nil
-	o.arrivals.Unlock()
+func (wk *worker) dueLinks() []linked {
+	wk.arrivals.Lock()
+	list := wk.arrivals.links
+	wk.arrivals.links = nil
+	wk.arrivals.Unlock()
 	var due []linked
 	for _, l := range list {
 		if !l.up {
-			o.ended = append(o.ended, l)
+			wk.ended = append(wk.ended, l)
 			continue
 		}
 		due = append(due, l)
-		for i := range o.ended {
-			if e := &o.ended[i]; e.device == l.device {
+		for i := range wk.ended {
+			if e := &wk.ended[i]; e.device == l.device {
 				e.stations = slices.DeleteFunc(slices.Clone(e.stations), func(code string) bool { return slices.Contains(l.stations, code) })
 			}
 		}
 	}
-	now := o.f.now()
-	o.ended = slices.DeleteFunc(o.ended, func(e linked) bool {
+	now := wk.f.now()
+	wk.ended = slices.DeleteFunc(wk.ended, func(e linked) bool {
 		if now-e.at < linkGrace && e.at <= now+minute {
 			return false
 		}
@@ -115,26 +115,26 @@ func (w *Work) link(code, device string, at int64, up bool) error {
 }
 
 // heard is the last moment, ms, at which something is known to have come before the start; 0 when that cannot be told.
-func (o *owner) heard() (last int64) {
-	err := o.f.cfg.Store.View(func(tx *kv.Tx) (err error) {
-		last, err = o.f.cfg.Signals.LastArrival(tx, o.account)
+func (wk *worker) heard() (last int64) {
+	err := wk.f.cfg.Store.View(func(tx *kv.Tx) (err error) {
+		last, err = wk.f.cfg.Signals.LastArrival(tx, wk.account)
 		return err
 	})
 	if err != nil {
-		o.trouble("when something last came cannot be told", err)
+		wk.trouble("when something last came cannot be told", err)
 	}
 	return last
 }
 
 // unlink ends the connections that were there when the service last ended: at the last moment that anything is known of.
-func (o *owner) unlink(last int64) {
-	err := o.update(func(w *Work) error {
+func (wk *worker) unlink(last int64) {
+	err := wk.update(func(w *Work) error {
 		type lost struct {
 			code, device string
 			since        int64
 		}
 		var list []lost
-		for item, err := range links.Scan(w.Tx, kv.Under(links, o.account)) {
+		for item, err := range links.Scan(w.Tx, kv.Under(links, wk.account)) {
 			if err != nil {
 				return err
 			}
@@ -144,8 +144,8 @@ func (o *owner) unlink(last int64) {
 			return nil
 		}
 		for _, l := range list {
-			if w.o.lines[l.code] == nil {
-				if err := links.Delete(w.Tx, linkKey{A: o.account, B: kv.Pair[string, string]{A: l.code, B: l.device}}); err != nil {
+			if w.worker.trackers[l.code] == nil {
+				if err := links.Delete(w.Tx, linkKey{A: wk.account, B: kv.Pair[string, string]{A: l.code, B: l.device}}); err != nil {
 					return err
 				}
 				continue
@@ -157,6 +157,6 @@ func (o *owner) unlink(last int64) {
 		return nil
 	})
 	if err != nil {
-		o.f.cfg.Log.Error("connections of devices that ended with the service still count as live", slog.String("account", o.account), slog.Any("error", err))
+		wk.f.cfg.Log.Error("connections of devices that ended with the service still count as live", slog.String("account", wk.account), slog.Any("error", err))
 	}
 }

@@ -84,8 +84,8 @@ func TestManySignalsAreSettledByTheirNumber(t *testing.T) {
 	step(58*time.Minute, 1)
 	step(4*time.Minute, 300) // over a full hour
 	step(2*time.Minute, 1)
-	if most > floor.LineMost+10_000 || most < floor.LineMost/2 {
-		t.Errorf("of %d signals %d were held, want at most about %d", sent, most, floor.LineMost)
+	if most > floor.TrackerMost+10_000 || most < floor.TrackerMost/2 {
+		t.Errorf("of %d signals %d were held, want at most about %d", sent, most, floor.TrackerMost)
 	}
 	r.Pass(5*time.Minute, time.Minute)
 	if got := r.Floor.Health(floortest.Account).Kept; got != floortest.At(time.Hour) {
@@ -216,7 +216,7 @@ func TestPeopleComeInBetween(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := r.Floor.Breaths(floortest.Account); n == 0 {
+	if n := r.Floor.Yielded(floortest.Account); n == 0 {
 		t.Errorf("none of %d calls was served before the station was computed", served)
 	}
 	r.Pass(10*time.Second, time.Second)

@@ -109,11 +109,11 @@ func TestSlowPeriodsAreCondensed(t *testing.T) {
 	}
 }
 
-// TestNoLinesHoldNothing: while the stations are read again, there are no lines, and the totals are zero.
-func TestNoLinesHoldNothing(t *testing.T) {
-	o := newOwner(&Floor{owners: map[string]*owner{}}, "a")
-	o.pending, o.outputs = heldMost, outputsMost
-	if o.relieveAll(); o.pending != 0 || o.outputs != 0 {
-		t.Errorf("they hold %d inputs and %d outputs", o.pending, o.outputs)
+// TestNoTrackersHoldNothing: while the stations are read again, there are no trackers, and the totals are zero.
+func TestNoTrackersHoldNothing(t *testing.T) {
+	wk := newWorker(&Floor{workers: map[string]*worker{}}, "a")
+	wk.pending, wk.outputs = heldMost, outputsMost
+	if wk.relieveAll(); wk.pending != 0 || wk.outputs != 0 {
+		t.Errorf("they hold %d inputs and %d outputs", wk.pending, wk.outputs)
 	}
 }

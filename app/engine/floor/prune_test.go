@@ -85,7 +85,7 @@ func TestTheLedgerIsPrunedWithTheSignals(t *testing.T) {
 	}
 	want := shown()
 	for _, code := range []string{press, "PRESS-2", "PACK"} { // what was kept of three days is computed again
-		if err := r.Floor.Do(floortest.Account, func(w *floor.Work) error { return w.Again(code, w.Now-3*24*3600_000) }); err != nil {
+		if err := r.Floor.Do(floortest.Account, func(w *floor.Work) error { return w.Backfill(code, w.Now-3*24*3600_000) }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -164,7 +164,7 @@ func TestShortAbsencesOfADevice(t *testing.T) {
 		t.Errorf("nothing is known of %d s, want the ten minutes", silent/1000)
 	}
 	for from := 7*time.Hour + 30*time.Minute; from >= 0; from -= 30 * time.Minute { // from each state that is kept, and from nothing
-		if err := r.Floor.Do(floortest.Account, func(w *floor.Work) error { return w.Again(press, floortest.At(from)) }); err != nil {
+		if err := r.Floor.Do(floortest.Account, func(w *floor.Work) error { return w.Backfill(press, floortest.At(from)) }); err != nil {
 			t.Fatal(err)
 		}
 		untilComputed(t, r, nil)

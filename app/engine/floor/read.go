@@ -26,41 +26,41 @@ type Detail struct {
 // Detail gives what is known of a station in [from, to), ms, whole minutes: what is kept, and up to now what the live state
 // shows. Errors: errdefs.NotFound; the store's.
 func (f *Floor) Detail(accountID, stationCode string, from, to int64) (*Detail, error) {
-	o, err := f.ready(accountID)
+	wk, err := f.ready(accountID)
 	if err != nil {
 		return nil, err
 	}
-	o.mu.RLock()
-	l, t := o.lines[stationCode], o.timeline
-	o.mu.RUnlock()
-	if l == nil {
+	wk.mu.RLock()
+	tr, t := wk.trackers[stationCode], wk.timeline
+	wk.mu.RUnlock()
+	if tr == nil {
 		return nil, errdefs.New(errdefs.NotFound, "there is no station with this code")
 	}
-	return o.detail(t, l, nil, from, to)
+	return wk.detail(t, tr, nil, from, to)
 }
 
-// detail is Detail of a line. g may be nil; else its view is used where the line has not changed since.
-func (o *owner) detail(t *station.Timeline, l *line, g *glimpse, from, to int64) (*Detail, error) {
-	now := o.f.now()
+// detail is Detail of a tracker. g may be nil; else its view is used where the tracker has not changed since.
+func (wk *worker) detail(t *station.Timeline, tr *tracker, g *glimpse, from, to int64) (*Detail, error) {
+	now := wk.f.now()
 	d := &Detail{}
 	var err error
-	if d.Rules, err = t.RulesAt(l.code, min(max(to-1, from), now)); err != nil {
+	if d.Rules, err = t.RulesAt(tr.code, min(max(to-1, from), now)); err != nil {
 		return nil, err
 	}
 	for again := true; again; {
-		l.mu.Lock()
-		recent, v, err := l.recent(now, g)
-		through, version := l.through, l.version
-		l.mu.Unlock()
+		tr.mu.Lock()
+		recent, v, err := tr.recent(now, g)
+		through, version := tr.through, tr.version
+		tr.mu.Unlock()
 		if err != nil {
 			return nil, err
 		}
 		d.Final = v.Final
 		var kept monitor.Outputs
 		var findings []monitor.Finding
-		err = o.f.cfg.Store.View(func(tx *kv.Tx) (err error) {
+		err = wk.f.cfg.Store.View(func(tx *kv.Tx) (err error) {
 			if from < through {
-				if kept, _, err = o.f.cfg.History.Detail(tx, o.account, l.code, from, min(to, through)); err != nil {
+				if kept, _, err = wk.f.cfg.History.Detail(tx, wk.account, tr.code, from, min(to, through)); err != nil {
 					return err
 				}
 			}
@@ -70,15 +70,15 @@ func (o *owner) detail(t *station.Timeline, l *line, g *glimpse, from, to int64)
 					d.Issues = append(d.Issues, i)
 				}
 			}
-			findings, err = o.f.cfg.Findings(tx, o.account, l.code, d.Issues)
+			findings, err = wk.f.cfg.Findings(tx, wk.account, tr.code, d.Issues)
 			return err
 		})
 		if err != nil {
 			return nil, err
 		}
-		l.mu.Lock()
-		again = l.version != version // what is kept has changed in between
-		l.mu.Unlock()
+		tr.mu.Lock()
+		again = tr.version != version // what is kept has changed in between
+		tr.mu.Unlock()
 		later := history.Cut(recent, max(from, through), max(to, through))
 		later = history.Cut(later, from, to)
 		d.Segments = monitor.Explain(history.Join(kept.Segments, later.Segments), findings)
@@ -94,8 +94,8 @@ func (o *owner) detail(t *station.Timeline, l *line, g *glimpse, from, to int64)
 // row. A station that is not there is errdefs.NotFound; other errors are the store's, or use's own.
 func (f *Floor) Rows(accountID string, stationCodes []string, from, to int64, use func(s *station.Rules, rows []oee.Row, used []energy.Row) error) error {
 	to = min(to, f.now()/minute*minute)
-	return f.eachLine(accountID, stationCodes, func(o *owner, t *station.Timeline, l *line) error {
-		s, rows, used, err := o.rows(t, l, nil, from, to)
+	return f.eachTracker(accountID, stationCodes, func(wk *worker, t *station.Timeline, tr *tracker) error {
+		s, rows, used, err := wk.rows(t, tr, nil, from, to)
 		if err != nil {
 			return err
 		}
@@ -106,16 +106,16 @@ func (f *Floor) Rows(accountID string, stationCodes []string, from, to int64, us
 // Minutes gives what Rows gives by the minute, but for energy: what its terms add up to is the same. It is for short times.
 func (f *Floor) Minutes(accountID string, stationCodes []string, from, to int64, use func(s *station.Rules, rows []oee.Row, used []energy.Row) error) error {
 	to = min(to, f.now()/minute*minute)
-	return f.eachLine(accountID, stationCodes, func(o *owner, t *station.Timeline, l *line) error {
-		s, err := t.RulesAt(l.code, min(max(to-1, from), o.f.now()))
+	return f.eachTracker(accountID, stationCodes, func(wk *worker, t *station.Timeline, tr *tracker) error {
+		s, err := t.RulesAt(tr.code, min(max(to-1, from), wk.f.now()))
 		if err != nil || to <= from {
 			return err
 		}
-		d, err := o.detail(t, l, nil, from, to)
+		d, err := wk.detail(t, tr, nil, from, to)
 		if err != nil {
 			return err
 		}
-		rows, _, err := collect(t, l.code, calendar.UnitMinute, from, to, d.Segments, d.Minutes)
+		rows, _, err := collect(t, tr.code, calendar.UnitMinute, from, to, d.Segments, d.Minutes)
 		if err != nil {
 			return err
 		}
@@ -123,48 +123,48 @@ func (f *Floor) Minutes(accountID string, stationCodes []string, from, to int64,
 	})
 }
 
-// eachLine calls fn for the lines of some stations. errdefs.NotFound; errors of fn.
-func (f *Floor) eachLine(accountID string, stationCodes []string, fn func(o *owner, t *station.Timeline, l *line) error) error {
-	o, err := f.ready(accountID)
+// eachTracker calls fn for the trackers of some stations. errdefs.NotFound; errors of fn.
+func (f *Floor) eachTracker(accountID string, stationCodes []string, fn func(wk *worker, t *station.Timeline, tr *tracker) error) error {
+	wk, err := f.ready(accountID)
 	if err != nil {
 		return err
 	}
 	for _, code := range stationCodes {
-		o.mu.RLock()
-		l, t := o.lines[code], o.timeline
-		o.mu.RUnlock()
-		if l == nil {
+		wk.mu.RLock()
+		tr, t := wk.trackers[code], wk.timeline
+		wk.mu.RUnlock()
+		if tr == nil {
 			return errdefs.New(errdefs.NotFound, "there is no station with the code %s", code)
 		}
-		if err := fn(o, t, l); err != nil {
+		if err := fn(wk, t, tr); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// rows returns the sums of a line: of whole hours those that are kept, of other times sums of its detail. g is as in detail.
-func (o *owner) rows(t *station.Timeline, l *line, g *glimpse, from, to int64) (s *station.Rules, rows []oee.Row, used []energy.Row, err error) {
-	if s, err = t.RulesAt(l.code, min(max(to-1, from), o.f.now())); err != nil || to <= from {
+// rows returns the sums of a tracker: of whole hours those that are kept, of other times sums of its detail. g is as in detail.
+func (wk *worker) rows(t *station.Timeline, tr *tracker, g *glimpse, from, to int64) (s *station.Rules, rows []oee.Row, used []energy.Row, err error) {
+	if s, err = t.RulesAt(tr.code, min(max(to-1, from), wk.f.now())); err != nil || to <= from {
 		return s, nil, nil, err
 	}
 	add := func(from, to int64) error {
 		if from >= to {
 			return nil
 		}
-		d, err := o.detail(t, l, g, from, to)
+		d, err := wk.detail(t, tr, g, from, to)
 		if err != nil {
 			return err
 		}
-		more, energies, err := collect(t, l.code, calendar.UnitHour, from, to, d.Segments, d.Minutes)
+		more, energies, err := collect(t, tr.code, calendar.UnitHour, from, to, d.Segments, d.Minutes)
 		rows, used = append(rows, more...), append(used, energies...)
 		return err
 	}
 	// An hour of which only a part is kept is added up from its detail as a whole, so that sums of floating point numbers
 	// do not depend on when the hour was kept.
-	l.mu.Lock()
-	kept := min(to, l.through)
-	l.mu.Unlock()
+	tr.mu.Lock()
+	kept := min(to, tr.through)
+	tr.mu.Unlock()
 	first, last := s.Calendar.Bucket(from, calendar.UnitHour), s.Calendar.Bucket(kept, calendar.UnitHour)
 	whole := calendar.Range{Start: first.Start, End: last.Start}
 	if first.Start < from {
@@ -176,7 +176,7 @@ func (o *owner) rows(t *station.Timeline, l *line, g *glimpse, from, to int64) (
 	if err = add(from, whole.Start); err != nil {
 		return s, nil, nil, err
 	}
-	sums, energies, through, err := o.keptRows(l, s, whole)
+	sums, energies, through, err := wk.keptRows(tr, s, whole)
 	if err != nil {
 		return s, nil, nil, err
 	}
@@ -184,15 +184,15 @@ func (o *owner) rows(t *station.Timeline, l *line, g *glimpse, from, to int64) (
 	return s, rows, used, add(max(whole.Start, through), to)
 }
 
-// keptRows gives what is kept of a line in whole hours, as far as that is without a gap: through is how far.
-func (o *owner) keptRows(l *line, s *station.Rules, whole calendar.Range) (rows []oee.Row, used []energy.Row, through int64, err error) {
-	err = o.f.cfg.Store.View(func(tx *kv.Tx) error {
-		sums, energies, until, err := o.f.cfg.History.Rows(tx, o.account, l.code, whole.Start, whole.End)
+// keptRows gives what is kept of a tracker in whole hours, as far as that is without a gap: through is how far.
+func (wk *worker) keptRows(tr *tracker, s *station.Rules, whole calendar.Range) (rows []oee.Row, used []energy.Row, through int64, err error) {
+	err = wk.f.cfg.Store.View(func(tx *kv.Tx) error {
+		sums, energies, until, err := wk.f.cfg.History.Rows(tx, wk.account, tr.code, whole.Start, whole.End)
 		if through = s.Calendar.Bucket(until, calendar.UnitHour).Start; err != nil || through <= whole.Start {
 			return err
 		}
 		if through < whole.End { // something late came in the meantime
-			if sums, energies, _, err = o.f.cfg.History.Rows(tx, o.account, l.code, whole.Start, through); err != nil {
+			if sums, energies, _, err = wk.f.cfg.History.Rows(tx, wk.account, tr.code, whole.Start, through); err != nil {
 				return err
 			}
 		}
@@ -214,13 +214,13 @@ type Live struct {
 // Now returns stations of an account as they are now, in their order: those of the plan in force, or as they last were those that
 // have left it. Errors: one that is Unavailable while the stations are being read after a start.
 func (f *Floor) Now(accountID string, stations []*station.Station) ([]Live, error) {
-	o, err := f.ready(accountID)
+	wk, err := f.ready(accountID)
 	if err != nil {
 		return nil, err
 	}
 	list := make([]Live, len(stations))
 	for i, s := range stations {
-		if list[i], err = o.live(s, answerAge); err != nil {
+		if list[i], err = wk.live(s, answerAge); err != nil {
 			return nil, err
 		}
 	}
@@ -229,7 +229,7 @@ func (f *Floor) Now(accountID string, stations []*station.Station) ([]Live, erro
 
 // LiveOf returns one station as it is now. errdefs.NotFound.
 func (f *Floor) LiveOf(accountID, stationCode string) (Live, error) {
-	o, plan, err := f.standing(accountID)
+	wk, plan, err := f.standing(accountID)
 	if err != nil {
 		return Live{}, err
 	}
@@ -237,55 +237,55 @@ func (f *Floor) LiveOf(accountID, stationCode string) (Live, error) {
 	if s == nil {
 		return Live{}, errdefs.New(errdefs.NotFound, "there is no station with this code")
 	}
-	return o.live(s, answerAge)
+	return wk.live(s, answerAge)
 }
 
-// standing returns the owner of an account when its lines are there, and the plan in force.
-func (f *Floor) standing(accountID string) (*owner, *station.Plan, error) {
-	o, err := f.ready(accountID)
+// standing returns the worker of an account when its trackers are there, and the plan in force.
+func (f *Floor) standing(accountID string) (*worker, *station.Plan, error) {
+	wk, err := f.ready(accountID)
 	if err != nil {
 		return nil, nil, err
 	}
 	plan, err := f.Plan(accountID)
-	return o, plan, err
+	return wk, plan, err
 }
 
-// line returns the line of a station; nil when it has none.
-func (o *owner) line(code string) *line {
-	o.mu.RLock()
-	defer o.mu.RUnlock()
-	return o.lines[code]
+// tracker returns the tracker of a station; nil when it has none.
+func (wk *worker) tracker(code string) *tracker {
+	wk.mu.RLock()
+	defer wk.mu.RUnlock()
+	return wk.trackers[code]
 }
 
 // live shows a station; what time alone changes may be age old, ms.
-func (o *owner) live(s *station.Station, age int64) (Live, error) {
-	now := o.f.now()
-	l := o.line(s.Code)
-	if l == nil { // it has just come: nothing is known of it yet
-		return o.fresh(s, now)
+func (wk *worker) live(s *station.Station, age int64) (Live, error) {
+	now := wk.f.now()
+	tr := wk.tracker(s.Code)
+	if tr == nil { // it has just come: nothing is known of it yet
+		return wk.fresh(s, now)
 	}
-	note := o.f.cfg.Notes(o.account, s.Code, now)
+	note := wk.f.cfg.Notes(wk.account, s.Code, now)
 	if !s.Archived { // who looks first tells watchers of the same
-		err := o.look(l, s, now, age, 2*showEvery)
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		return Live{Station: s, View: l.seen, Note: note, Sequence: l.shown.Sequence, status: l.shown.Status}, err
+		err := wk.look(tr, s, now, age, 2*showEvery)
+		tr.mu.Lock()
+		defer tr.mu.Unlock()
+		return Live{Station: s, View: tr.seen, Note: note, Sequence: tr.shown.Sequence, status: tr.shown.Status}, err
 	}
-	l.mu.Lock()
-	v, err := l.view(now)
-	l.mu.Unlock()
+	tr.mu.Lock()
+	v, err := tr.view(now)
+	tr.mu.Unlock()
 	if err == nil {
-		err = o.name(s.Code, v.Open, now)
+		err = wk.name(s.Code, v.Open, now)
 	}
 	v.Outputs = monitor.Outputs{}
 	return Live{Station: s, View: v, Note: note, status: statusOf(s, &v, note)}, err
 }
 
-// fresh shows a station that its owner has not come to yet.
-func (o *owner) fresh(s *station.Station, now int64) (Live, error) {
+// fresh shows a station that its worker has not come to yet.
+func (wk *worker) fresh(s *station.Station, now int64) (Live, error) {
 	v := monitor.New(s.Monitor, now).View(now)
 	v.Outputs = monitor.Outputs{}
-	note := o.f.cfg.Notes(o.account, s.Code, now)
+	note := wk.f.cfg.Notes(wk.account, s.Code, now)
 	return Live{Station: s, View: v, Note: note, status: statusOf(s, &v, note)}, nil
 }
 
@@ -311,41 +311,41 @@ func (f *Floor) Meter(accountID, stationCode string) bool {
 
 // Health is how the Floor keeps up.
 type Health struct {
-	Stations int
-	Late     int   // stations to be computed again because something came late
-	Behind   int64 // the earliest moment from which on their figures are still to change, ms; 0: none
-	Failing  int64 // how much of what rules do at stations cannot be done there
-	Again    int64 // how often stations were computed again since the start
-	Kept     int64 // up to when all that came is kept, ms; 0: nothing yet
-	Loading  bool  // what went on is being read since the start
-	Failed   error // why that failed the last time, with Loading; it is tried again
+	Stations  int
+	Late      int   // stations to be computed again because something came late
+	Behind    int64 // the earliest moment from which on their figures are still to change, ms; 0: none
+	Failing   int64 // how much of what rules do at stations cannot be done there
+	Backfills int64 // how often stations were computed again since the start
+	Kept      int64 // up to when all that came is kept, ms; 0: nothing yet
+	Loading   bool  // what went on is being read since the start
+	Failed    error // why that failed the last time, with Loading; it is tried again
 }
 
 // Health tells how an account's stations keep up, at once.
 func (f *Floor) Health(accountID string) Health {
-	o, err := f.owner(accountID)
+	wk, err := f.worker(accountID)
 	if err != nil {
 		return Health{Loading: true}
 	}
 	select {
-	case <-o.loaded:
+	case <-wk.loaded:
 	default:
-		o.mu.RLock()
-		defer o.mu.RUnlock()
-		return Health{Loading: true, Failed: o.loading}
+		wk.mu.RLock()
+		defer wk.mu.RUnlock()
+		return Health{Loading: true, Failed: wk.loading}
 	}
-	o.mu.RLock()
-	h := Health{Stations: o.stations, Kept: o.kept.Load()}
-	h.Again, h.Failing = o.computed.Load(), o.failing.Load()
-	lines := o.lines
-	o.mu.RUnlock()
-	for _, l := range lines {
-		l.mu.Lock()
-		if at := l.behind(); at != 0 {
+	wk.mu.RLock()
+	h := Health{Stations: wk.stations, Kept: wk.kept.Load()}
+	h.Backfills, h.Failing = wk.computed.Load(), wk.failing.Load()
+	trackers := wk.trackers
+	wk.mu.RUnlock()
+	for _, tr := range trackers {
+		tr.mu.Lock()
+		if at := tr.behind(); at != 0 {
 			h.Late++
 			h.Behind = earlier(h.Behind, at)
 		}
-		l.mu.Unlock()
+		tr.mu.Unlock()
 	}
 	return h
 }

@@ -27,7 +27,7 @@ type Rehearsed struct {
 // Rehearse computes what the sums and stops of a station in [from, to), ms, whole minutes, would be, if what a timeline says
 // had held there. Nothing is kept of it. Errors: errdefs.NotFound, the store's, ctx's.
 func (f *Floor) Rehearse(ctx context.Context, accountID string, t *station.Timeline, stationCode string, from, to int64) (*Rehearsed, error) {
-	o, now, err := f.rehearsing(accountID, stationCode)
+	wk, now, err := f.rehearsing(accountID, stationCode)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (f *Floor) Rehearse(ctx context.Context, accountID string, t *station.Timel
 		until = min(now, to+min(max(last.Monitor.UtilisationThreshold, last.Monitor.SlowThreshold), day)+silence(last.Monitor))
 	}
 	var out monitor.Outputs
-	open, err := o.compute(ctx, t, stationCode, from, until, nil, func(part monitor.Outputs) { join(&out, part) })
+	open, err := wk.compute(ctx, t, stationCode, from, until, nil, func(part monitor.Outputs) { join(&out, part) })
 	if err != nil {
 		return nil, err
 	}
@@ -62,25 +62,25 @@ func (f *Floor) Rehearse(ctx context.Context, accountID string, t *station.Timel
 	return &Rehearsed{Rows: rows, Stops: oee.Stops(out.Segments)}, err
 }
 
-// rehearsing gives the owner of a station that something is to be computed of beside what is kept, and what time it is.
-func (f *Floor) rehearsing(accountID, stationCode string) (o *owner, now int64, err error) {
-	if o, err = f.ready(accountID); err != nil {
+// rehearsing gives the worker of a station that something is to be computed of beside what is kept, and what time it is.
+func (f *Floor) rehearsing(accountID, stationCode string) (wk *worker, now int64, err error) {
+	if wk, err = f.ready(accountID); err != nil {
 		return nil, 0, err
 	}
-	o.mu.RLock()
-	defer o.mu.RUnlock()
-	if o.lines[stationCode] == nil {
+	wk.mu.RLock()
+	defer wk.mu.RUnlock()
+	if wk.trackers[stationCode] == nil {
 		return nil, 0, errdefs.New(errdefs.NotFound, "there is no station with this code")
 	}
-	return o, f.now(), nil
+	return wk, f.now(), nil
 }
 
 // compute computes a station from the last state that is kept before a moment on until another, beside what is kept, by what a
 // timeline says, and gives what comes out, a day at a time; it begins before from. From there on change, nil for none, makes the
 // configurations others. The issues that are open at the end are told. Errors: the store's, ctx's.
-func (o *owner) compute(ctx context.Context, t *station.Timeline, code string, from, until int64, change func(*monitor.Config) *monitor.Config, use func(monitor.Outputs)) (open []monitor.Issue, err error) {
-	now := o.f.now()
-	s, at, err := o.stateBefore(t, code, from, now)
+func (wk *worker) compute(ctx context.Context, t *station.Timeline, code string, from, until int64, change func(*monitor.Config) *monitor.Config, use func(monitor.Outputs)) (open []monitor.Issue, err error) {
+	now := wk.f.now()
+	s, at, err := wk.checkpointBefore(t, code, from, now)
 	if err != nil {
 		return nil, err
 	}
@@ -89,9 +89,9 @@ func (o *owner) compute(ctx context.Context, t *station.Timeline, code string, f
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		list, end, err := o.gather(t, code, start, until, func() {})
+		list, end, err := wk.gather(t, code, start, until, func() {})
 		if err == nil && change != nil {
-			list, err = o.altered(t, code, list, from, start <= from && from < end, change)
+			list, err = wk.altered(t, code, list, from, start <= from && from < end, change)
 		}
 		if err != nil {
 			return nil, err
@@ -111,7 +111,7 @@ func (o *owner) compute(ctx context.Context, t *station.Timeline, code string, f
 
 // altered makes the configurations among a station's inputs others from a moment on. Where it begins, what holds then is
 // changed, too.
-func (o *owner) altered(t *station.Timeline, code string, list []monitor.Input, from int64, begins bool, change func(*monitor.Config) *monitor.Config) ([]monitor.Input, error) {
+func (wk *worker) altered(t *station.Timeline, code string, list []monitor.Input, from int64, begins bool, change func(*monitor.Config) *monitor.Config) ([]monitor.Input, error) {
 	for i := range list {
 		if in := &list[i]; in.Kind == monitor.InputConfig && in.At >= from {
 			in.Config = change(in.Config)
@@ -133,14 +133,14 @@ func (o *owner) altered(t *station.Timeline, code string, list []monitor.Input, 
 // Standstills gives the stretches of scheduled production in [from, to), ms, in which a station's detection saw no production,
 // however short (monitor.Config.Bare), in order of time, cut to the range. Errors: errdefs.NotFound, the store's, ctx's.
 func (f *Floor) Standstills(ctx context.Context, accountID, stationCode string, from, to int64, use func(start, end int64)) error {
-	o, now, err := f.rehearsing(accountID, stationCode)
+	wk, now, err := f.rehearsing(accountID, stationCode)
 	if err != nil {
 		return err
 	}
 	if to = min(to, now); to <= from {
 		return nil
 	}
-	t := o.timeline
+	t := wk.timeline
 	one := func(i *monitor.Issue) {
 		end := i.End
 		if end == 0 {
@@ -154,7 +154,7 @@ func (f *Floor) Standstills(ctx context.Context, accountID, stationCode string, 
 	if err != nil {
 		return err
 	}
-	open, err := o.compute(ctx, t, stationCode, from, min(now, to+silence(last.Monitor)), (*monitor.Config).Bare, func(part monitor.Outputs) {
+	open, err := wk.compute(ctx, t, stationCode, from, min(now, to+silence(last.Monitor)), (*monitor.Config).Bare, func(part monitor.Outputs) {
 		for i := range part.Issues {
 			one(&part.Issues[i])
 		}

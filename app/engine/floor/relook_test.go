@@ -26,7 +26,7 @@ func TestARateThatChangesWhileAStationIsComputed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if r.Floor.Breaths(floortest.Account) < 2 {
+	if r.Floor.Yielded(floortest.Account) < 2 {
 		t.Log("the station was computed before the rate could change: nothing was tried")
 	}
 	for range 20 {
@@ -61,7 +61,7 @@ func TestARestartAfterAChangeComputesNothingAgain(t *testing.T) {
 		r.Floor.Close()
 		r.Reopen()
 		r.Compute()
-		if n := health(r).Again; n != 0 {
+		if n := health(r).Backfills; n != 0 {
 			t.Errorf("stations were computed again %d times", n)
 		}
 		if diff := cmp.Diff(was, figuresOf(t, r, press, floortest.At(0), until)); diff != "" {

@@ -23,10 +23,10 @@ const (
 
 // isolated does something for stations in one transaction; where that fails, for each in its own, so that what cannot be done
 // at one is in the way of no other. There it rests for a while. It gives the stations at which it was not done.
-func (o *owner) isolated(what, by string, codes []string, now int64, fn func(w *Work, codes []string) error) (failed []string) {
+func (wk *worker) isolated(what, by string, codes []string, now int64, fn func(w *Work, codes []string) error) (failed []string) {
 	var able []string
 	for _, code := range codes {
-		if until := o.faults[fault{what + by, code}]; now < until && until-now <= retryAfter {
+		if until := wk.faults[fault{what + by, code}]; now < until && until-now <= retryAfter {
 			failed = append(failed, code)
 		} else {
 			able = append(able, code)
@@ -35,40 +35,40 @@ func (o *owner) isolated(what, by string, codes []string, now int64, fn func(w *
 	if len(able) == 0 {
 		return failed
 	}
-	err := o.update(caught(able, fn))
+	err := wk.update(caught(able, fn))
 	if err == nil {
-		o.fine(what+by, able)
+		wk.fine(what+by, able)
 		return failed
 	}
-	if o.f.cfg.Store.Writable() != nil || errdefs.KindOf(err) == errdefs.Unavailable || o.ends() {
-		o.trouble(what, err)
+	if wk.f.cfg.Store.Writable() != nil || errdefs.KindOf(err) == errdefs.Unavailable || wk.ends() {
+		wk.trouble(what, err)
 		return append(failed, able...)
 	}
 	for _, code := range able {
 		if len(able) > 1 {
-			err = o.update(caught([]string{code}, fn))
+			err = wk.update(caught([]string{code}, fn))
 		}
 		if err == nil {
-			o.fine(what+by, []string{code})
+			wk.fine(what+by, []string{code})
 			continue
 		}
-		o.f.cfg.Log.Error(what, slog.String("account", o.account), slog.String("station", code), slog.Any("error", err))
-		o.faults[fault{what + by, code}] = now + retryAfter
+		wk.f.cfg.Log.Error(what, slog.String("account", wk.account), slog.String("station", code), slog.Any("error", err))
+		wk.faults[fault{what + by, code}] = now + retryAfter
 		failed = append(failed, code)
 	}
-	o.failing.Store(int64(len(o.faults)))
+	wk.failing.Store(int64(len(wk.faults)))
 	return failed
 }
 
 // fine notes that something was done at stations.
-func (o *owner) fine(what string, codes []string) {
-	if len(o.faults) == 0 {
+func (wk *worker) fine(what string, codes []string) {
+	if len(wk.faults) == 0 {
 		return
 	}
 	for _, code := range codes {
-		delete(o.faults, fault{what, code})
+		delete(wk.faults, fault{what, code})
 	}
-	o.failing.Store(int64(len(o.faults)))
+	wk.failing.Store(int64(len(wk.faults)))
 }
 
 // caught makes a panic in a transaction an error of it.
@@ -84,49 +84,49 @@ func caught(codes []string, fn func(w *Work, codes []string) error) func(w *Work
 }
 
 // fallDue has rules do what falls due by itself.
-func (o *owner) fallDue(now int64) {
-	o.outlived(now)
-	for i, r := range o.f.rules {
-		if codes := r.Due(o.plan(), now); len(codes) > 0 {
-			o.isolated(toMove, fmt.Sprint(i), codes, now, r.Tick)
+func (wk *worker) fallDue(now int64) {
+	wk.outlived(now)
+	for i, r := range wk.f.rules {
+		if codes := r.Due(wk.plan(), now); len(codes) > 0 {
+			wk.isolated(toMove, fmt.Sprint(i), codes, now, r.Tick)
 		}
 	}
 }
 
 // outlived forgets what could not be done, when it has not been tried again since it might have been, or its station is gone:
 // there is nothing to do any more.
-func (o *owner) outlived(now int64) {
-	maps.DeleteFunc(o.faults, func(f fault, until int64) bool {
-		return now > until+retryAfter || until-now > retryAfter || o.lines[f.station] == nil
+func (wk *worker) outlived(now int64) {
+	maps.DeleteFunc(wk.faults, func(f fault, until int64) bool {
+		return now > until+retryAfter || until-now > retryAfter || wk.trackers[f.station] == nil
 	})
-	o.failing.Store(int64(len(o.faults)))
+	wk.failing.Store(int64(len(wk.faults)))
 }
 
 // happened tells rules what the engine found.
-func (o *owner) happened(now int64) {
+func (wk *worker) happened(now int64) {
 	news, codes := map[string][]monitor.Event{}, []string(nil)
-	for code, l := range o.lines {
-		l.mu.Lock()
-		err := l.refresh(now)
-		if list := l.news(); len(list) > 0 {
+	for code, tr := range wk.trackers {
+		tr.mu.Lock()
+		err := tr.refresh(now)
+		if list := tr.news(); len(list) > 0 {
 			news[code], codes = list, append(codes, code)
 		}
-		l.mu.Unlock()
+		tr.mu.Unlock()
 		if err != nil {
-			o.trouble("a station has stopped counting; it is computed again", err)
-			l.mu.Lock()
-			l.goBack(l.baseAt - hour)
-			l.mu.Unlock()
+			wk.trouble("a station has stopped counting; it is computed again", err)
+			tr.mu.Lock()
+			tr.markLate(tr.watermark - hour)
+			tr.mu.Unlock()
 		}
 	}
-	if len(news) == 0 || len(o.f.rules) == 0 {
+	if len(news) == 0 || len(wk.f.rules) == 0 {
 		return
 	}
 	slices.Sort(codes)
-	for _, code := range o.isolated(toNote, "", codes, now, func(w *Work, codes []string) error {
+	for _, code := range wk.isolated(toNote, "", codes, now, func(w *Work, codes []string) error {
 		for _, code := range codes {
 			for _, e := range news[code] {
-				for _, r := range o.f.rules {
+				for _, r := range wk.f.rules {
 					if err := r.Happened(w, code, e); err != nil {
 						return err
 					}
@@ -135,21 +135,21 @@ func (o *owner) happened(now int64) {
 		}
 		return nil
 	}) {
-		l := o.lines[code]
-		l.mu.Lock()
-		l.untell(news[code])
-		l.mu.Unlock()
+		tr := wk.trackers[code]
+		tr.mu.Lock()
+		tr.untell(news[code])
+		tr.mu.Unlock()
 	}
 }
 
 // leave tells rules that stations have left the manifest. It gives those of which they could not be told.
-func (o *owner) leave(left []string, now int64) (failed []string) {
-	if len(o.f.rules) == 0 {
+func (wk *worker) leave(left []string, now int64) (failed []string) {
+	if len(wk.f.rules) == 0 {
 		return nil
 	}
-	return o.isolated(toLeave, "", left, now, func(w *Work, codes []string) error {
+	return wk.isolated(toLeave, "", left, now, func(w *Work, codes []string) error {
 		for _, code := range codes {
-			for _, r := range o.f.rules {
+			for _, r := range wk.f.rules {
 				if err := r.Left(w, code); err != nil {
 					return err
 				}

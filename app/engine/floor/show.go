@@ -161,7 +161,7 @@ func IssueID(stationCode string, i *monitor.Issue) string {
 	return stationCode + "." + monitor.IssueID(i.Type, i.Start)
 }
 
-// shown is what watchers know of a line.
+// shown is what watchers know of a tracker.
 type shown struct {
 	Status
 	digest [sha256.Size]byte // of it as JSON, but for the sequence; zero: nothing was shown yet
@@ -175,8 +175,8 @@ type still struct {
 	minute  int64 // ms
 }
 
-// showEvery is how often a line is looked at to which nothing came: time alone changes it. showPause is how soon after one
-// look at a line that goes on taking things in the next one follows. Both ms.
+// showEvery is how often a tracker is looked at to which nothing came: time alone changes it. showPause is how soon after one
+// look at a tracker that goes on taking things in the next one follows. Both ms.
 const (
 	showEvery = 2000
 	showPause = 300
@@ -184,57 +184,57 @@ const (
 	answerAge = 800
 )
 
-// show tells watchers when a line has changed. It is the owner's.
-func (o *owner) show(l *line, now int64) {
-	s := o.plan().Of(l.code)
+// show tells watchers when a tracker has changed. It is the worker's.
+func (wk *worker) show(tr *tracker, now int64) {
+	s := wk.plan().Of(tr.code)
 	if s == nil {
 		return
 	}
-	if err := o.look(l, s, now, showEvery, showEvery); err != nil {
-		l.mu.Lock()
-		l.goBack(l.baseAt - hour)
-		l.mu.Unlock()
-		o.trouble("a station has stopped counting; it is computed again", err)
+	if err := wk.look(tr, s, now, showEvery, showEvery); err != nil {
+		tr.mu.Lock()
+		tr.markLate(tr.watermark - hour)
+		tr.mu.Unlock()
+		wk.trouble("a station has stopped counting; it is computed again", err)
 	}
 }
 
-// look brings what is shown of a line up to a moment: who looks first tells the others, so that what an answer shows with
+// look brings what is shown of a tracker up to a moment: who looks first tells the others, so that what an answer shows with
 // a sequence number is what every watcher sees with it. Any goroutine may do so. What time alone changes may be age old, ms; of a
-// line with very much that is not kept (heavyFrom) the sums of its shift may be rest old. Error: the line cannot be computed.
-func (o *owner) look(l *line, s *station.Station, now, age, rest int64) error {
-	l.showing.Lock()
-	defer l.showing.Unlock()
-	note := o.f.cfg.Notes(o.account, l.code, now)
+// tracker with very much that is not kept (heavyFrom) the sums of its shift may be rest old. Error: the tracker cannot be computed.
+func (wk *worker) look(tr *tracker, s *station.Station, now, age, rest int64) error {
+	tr.showing.Lock()
+	defer tr.showing.Unlock()
+	note := wk.f.cfg.Notes(wk.account, tr.code, now)
 	as := still{s, note, now - mod(now, minute)}
-	if l.still == as && !l.tookIn() {
+	if tr.still == as && !tr.tookIn() {
 		return nil
 	}
-	g, ok, err := l.glimpse(now, age)
+	g, ok, err := tr.glimpse(now, age)
 	if err != nil || !ok {
 		return err
 	}
 	if g.heavy {
 		g.rest = rest
 	}
-	l.soFar.stale = l.soFar.stale || g.took
-	if g.rated != 0 && g.rated < l.soFar.until {
-		l.soFar.until = 0 // it is to be added up again, and at once
+	tr.soFar.stale = tr.soFar.stale || g.took
+	if g.rated != 0 && g.rated < tr.soFar.until {
+		tr.soFar.until = 0 // it is to be added up again, and at once
 	}
 	v := g.View
 	v.Outputs, v.Open = monitor.Outputs{}, slices.Clone(g.Open) // what is shown points into it
-	if err := o.name(l.code, v.Open, now); err != nil {
-		o.trouble("what people said of a stop that goes on cannot be read", err)
+	if err := wk.name(tr.code, v.Open, now); err != nil {
+		wk.trouble("what people said of a stop that goes on cannot be read", err)
 	}
-	l.mu.Lock()
-	l.seen = v
-	l.mu.Unlock()
-	l.still = still{}
+	tr.mu.Lock()
+	tr.seen = v
+	tr.mu.Unlock()
+	tr.still = still{}
 	st := statusOf(s, &v, note)
-	if st.Shift, err = o.shift(l, s, &g); err != nil {
-		o.trouble("the shift so far cannot be read", err)
+	if st.Shift, err = wk.shift(tr, s, &g); err != nil {
+		wk.trouble("the shift so far cannot be read", err)
 	}
 	if v.Status == monitor.StatusDisconnected && len(v.Running) == 0 && len(v.Open) == 0 && !g.rested {
-		l.still = as
+		tr.still = as
 	}
 	body, err := json.Marshal(&st)
 	if err != nil {
@@ -242,61 +242,61 @@ func (o *owner) look(l *line, s *station.Station, now, age, rest int64) error {
 	}
 	body = body[:len(body)-len("0}")] // its sequence number follows
 	digest := sha256.Sum256(body)
-	l.mu.Lock()
-	was := l.shown.digest
-	l.mu.Unlock()
+	tr.mu.Lock()
+	was := tr.shown.digest
+	tr.mu.Unlock()
 	if digest == was {
 		return nil
 	}
-	news := l.differ(&g.View, g.Open)
+	news := tr.differ(&g.View, g.Open)
 	if was == ([sha256.Size]byte{}) { // nothing changed: it is seen for the first time since the start
-		st.Sequence, news = o.f.cfg.Events.Last(), nil
+		st.Sequence, news = wk.f.cfg.Events.Last(), nil
 	} else {
-		st.Sequence = o.f.cfg.Events.Tell(o.account, func(sequence uint64) event.Event {
+		st.Sequence = wk.f.cfg.Events.Tell(wk.account, func(sequence uint64) event.Event {
 			data := strconv.AppendUint(slices.Clip(body), sequence, 10)
-			return event.Event{At: now, Type: event.Station, Station: l.code, Data: append(data, '}')}
+			return event.Event{At: now, Type: event.Station, Station: tr.code, Data: append(data, '}')}
 		})
 	}
-	l.mu.Lock()
-	l.shown = shown{Status: st, digest: digest}
-	l.mu.Unlock()
-	o.tellIssues(l.code, news, g.Now)
+	tr.mu.Lock()
+	tr.shown = shown{Status: st, digest: digest}
+	tr.mu.Unlock()
+	wk.tellIssues(tr.code, news, g.Now)
 	return nil
 }
 
-// tookIn reports whether the line took something in since it was last looked at.
-func (l *line) tookIn() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.touched
+// tookIn reports whether the tracker took something in since it was last looked at.
+func (tr *tracker) tookIn() bool {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	return tr.touched
 }
 
-// glimpse shows the line at a moment; false when nothing came since it was looked at, less than age before, ms.
-func (l *line) glimpse(now, age int64) (g glimpse, ok bool, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.touched && now-l.seenAt < age && now >= l.seenAt {
+// glimpse shows the tracker at a moment; false when nothing came since it was looked at, less than age before, ms.
+func (tr *tracker) glimpse(now, age int64) (g glimpse, ok bool, err error) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	if !tr.touched && now-tr.seenAt < age && now >= tr.seenAt {
 		return g, false, nil
 	}
-	if g.View, err = l.view(now); err != nil {
+	if g.View, err = tr.view(now); err != nil {
 		return g, false, err
 	}
-	g.took = l.touched
-	g.heavy = l.settled.count()+len(l.fresh.Segments) > heavyFrom
-	g.rated, l.rated = l.rated, 0
-	l.touched, l.seenAt = false, now
-	g.lineState = l.is()
+	g.took = tr.touched
+	g.heavy = tr.settled.count()+len(tr.fresh.Segments) > heavyFrom
+	g.rated, tr.rated = tr.rated, 0
+	tr.touched, tr.seenAt = false, now
+	g.trackerState = tr.is()
 	return g, true, nil
 }
 
 // name gives issues that go on the causes that people found, in place of the machine's: of one that is split, that of the
-// part which goes on. The caller does not hold the line's mu.
-func (o *owner) name(code string, open []monitor.Issue, now int64) error {
+// part which goes on. The caller does not hold the tracker's mu.
+func (wk *worker) name(code string, open []monitor.Issue, now int64) error {
 	if len(open) == 0 {
 		return nil
 	}
-	return o.f.cfg.Store.View(func(tx *kv.Tx) error {
-		findings, err := o.f.cfg.Findings(tx, o.account, code, open)
+	return wk.f.cfg.Store.View(func(tx *kv.Tx) error {
+		findings, err := wk.f.cfg.Findings(tx, wk.account, code, open)
 		for i := range open {
 			for _, f := range findings {
 				if f.Type == open[i].Type && f.Issue == open[i].Start && f.Cause != "" && f.Start <= now && now < f.End {
@@ -310,17 +310,17 @@ func (o *owner) name(code string, open []monitor.Issue, now int64) error {
 
 // differ compares the issues that go on with those that watchers know of, and gives those that began or ended since. Manual
 // downtime is left out: who says that it begins or ends tells of it. The caller holds showing.
-func (l *line) differ(v *monitor.View, open []monitor.Issue) (news []monitor.Issue) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	was := l.open
-	l.open = map[string]monitor.Issue{}
+func (tr *tracker) differ(v *monitor.View, open []monitor.Issue) (news []monitor.Issue) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	was := tr.open
+	tr.open = map[string]monitor.Issue{}
 	for _, i := range open {
 		if i.Type == monitor.IssueManual {
 			continue
 		}
-		id := IssueID(l.code, &i)
-		l.open[id] = i
+		id := IssueID(tr.code, &i)
+		tr.open[id] = i
 		if _, known := was[id]; !known {
 			news = append(news, i)
 		}
@@ -328,9 +328,9 @@ func (l *line) differ(v *monitor.View, open []monitor.Issue) (news []monitor.Iss
 	}
 	for id, i := range was {
 		i.End = v.Now
-		for _, list := range [][]monitor.Issue{l.settled.Issues, l.fresh.Issues, v.Issues} {
+		for _, list := range [][]monitor.Issue{tr.settled.Issues, tr.fresh.Issues, v.Issues} {
 			for k := range list {
-				if IssueID(l.code, &list[k]) == id {
+				if IssueID(tr.code, &list[k]) == id {
 					i = list[k]
 				}
 			}
@@ -341,21 +341,21 @@ func (l *line) differ(v *monitor.View, open []monitor.Issue) (news []monitor.Iss
 }
 
 // tellIssues tells watchers of issues that began or ended.
-func (o *owner) tellIssues(code string, news []monitor.Issue, now int64) {
-	if len(news) == 0 || o.f.cfg.Issue == nil {
+func (wk *worker) tellIssues(code string, news []monitor.Issue, now int64) {
+	if len(news) == 0 || wk.f.cfg.Issue == nil {
 		return
 	}
-	err := o.f.cfg.Store.View(func(tx *kv.Tx) error {
+	err := wk.f.cfg.Store.View(func(tx *kv.Tx) error {
 		for _, i := range news {
-			data, err := o.f.cfg.Issue(tx, o.account, code, i, now)
+			data, err := wk.f.cfg.Issue(tx, wk.account, code, i, now)
 			if err != nil {
 				return err
 			}
-			o.f.cfg.Events.Publish(o.account, event.Event{At: now, Type: event.Issue, Station: code, Data: data})
+			wk.f.cfg.Events.Publish(wk.account, event.Event{At: now, Type: event.Issue, Station: code, Data: data})
 		}
 		return nil
 	})
 	if err != nil {
-		o.trouble("a stop that began or ended is not told to who watches", err)
+		wk.trouble("a stop that began or ended is not told to who watches", err)
 	}
 }

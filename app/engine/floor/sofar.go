@@ -59,9 +59,9 @@ type ShiftStatus struct {
 	ProductiveMs          int64    `json:"productiveMs"`
 }
 
-// soFar remembers what the shift of a line adds up to, so that a look at it costs the last hour and not the shift.
+// soFar remembers what the shift of a tracker adds up to, so that a look at it costs the last hour and not the shift.
 type soFar struct {
-	version uint64    // of what is kept of the line
+	version uint64    // of what is kept of the tracker
 	start   int64     // of the shift, a whole minute, ms
 	at      int64     // a full hour, ms: what was before it changes only with version
 	before  oee.Terms // of [start, at)
@@ -70,18 +70,18 @@ type soFar struct {
 	sum    oee.Terms
 	added  int64          // when it was last right, ms
 	final  bool           // it changes only with version or disorder
-	stale  bool           // the line took something in since
-	state  lineState      // of the line at that time
+	stale  bool           // the tracker took something in since
+	state  trackerState   // of the tracker at that time
 	status monitor.Status // what time alone changes, such as a stop that is found late, shows in these
 	open   []monitor.Issue
 	ended  []monitor.Issue
 	pieces int // segments
 }
 
-// glimpse is a line at a moment.
+// glimpse is a tracker at a moment.
 type glimpse struct {
 	monitor.View
-	lineState
+	trackerState
 	took   bool  // something in since it was last looked at
 	rated  int64 // from when on a SKU that it runs changed since then, ms; 0: none did
 	heavy  bool  // very much of it is not kept (heavyFrom)
@@ -89,8 +89,8 @@ type glimpse struct {
 	rested bool  // it stayed so
 }
 
-// Adding up a shift goes through all that is not kept of a line yet: mostly some dozens of segments. Of a line that has more
-// than heavyFrom that is not done anew at each look at it, but every showEvery, by its owner where it can: who reads waits
+// Adding up a shift goes through all that is not kept of a tracker yet: mostly some dozens of segments. Of a tracker that has more
+// than heavyFrom that is not done again at each look at it, but every showEvery, by its worker where it can: who reads waits
 // for it only when it is twice as old, or an input came since that is no signal.
 var heavyFrom = 1_000
 
@@ -111,15 +111,15 @@ func ongoing(s *station.Station, v *monitor.View) (name string, start, end int64
 	return "", 0, 0, false
 }
 
-// shift gives the figures of the shift that goes on at a line; nil when none does, or nothing is captured there. The caller
-// holds the line's showing.
-func (o *owner) shift(l *line, s *station.Station, g *glimpse) (*ShiftStatus, error) {
+// shift gives the figures of the shift that goes on at a tracker; nil when none does, or nothing is captured there. The caller
+// holds the tracker's showing.
+func (wk *worker) shift(tr *tracker, s *station.Station, g *glimpse) (*ShiftStatus, error) {
 	name, start, end, in := ongoing(s, &g.View)
 	if !in || s.Archived || s.Monitor.MeterOnly || s.Monitor.SchedulingOnly {
 		return nil, nil
 	}
 	first := start - mod(start, minute)
-	sum, until, err := o.addUp(l, s, g, first, max(first, g.Now-mod(g.Now, minute)))
+	sum, until, err := wk.addUp(tr, s, g, first, max(first, g.Now-mod(g.Now, minute)))
 	if err != nil {
 		return nil, err
 	}
@@ -140,11 +140,11 @@ func (o *owner) shift(l *line, s *station.Station, g *glimpse) (*ShiftStatus, er
 	return st, nil
 }
 
-// addUp gives the terms of a line in [start, until), ms, whole minutes, of which the end has just been: the sum of the very
+// addUp gives the terms of a tracker in [start, until), ms, whole minutes, of which the end has just been: the sum of the very
 // rows that Rows gives, in their order, so that the two are equal to the last bit. Rows of full hours that do not change any
 // more are added up once. through is until, or an end a while before.
-func (o *owner) addUp(l *line, s *station.Station, g *glimpse, start, until int64) (sum oee.Terms, through int64, err error) {
-	x := &l.soFar
+func (wk *worker) addUp(tr *tracker, s *station.Station, g *glimpse, start, until int64) (sum oee.Terms, through int64, err error) {
+	x := &tr.soFar
 	known := x.version == g.version && x.start == start && x.at != 0
 	if known && x.until == until && x.state.upsets == g.upsets && (x.final || !x.stale && x.shows(g)) {
 		x.added = g.Now // nothing else would come of it
@@ -157,11 +157,11 @@ func (o *owner) addUp(l *line, s *station.Station, g *glimpse, start, until int6
 	if !known {
 		*x = soFar{version: g.version, start: start, at: start, stale: true}
 	}
-	_, rows, _, err := o.rows(o.timeline, l, g, x.at, until)
+	_, rows, _, err := wk.rows(wk.timeline, tr, g, x.at, until)
 	if err != nil {
 		return oee.Terms{}, 0, err
 	}
-	if full := l.fullHour(s.Calendar, min(g.Final, until), x.at); full > x.at {
+	if full := tr.fullHour(s.Calendar, min(g.Final, until), x.at); full > x.at {
 		for len(rows) > 0 && rows[0].Start < full {
 			x.before.Add(&rows[0].Terms)
 			rows = rows[1:]
@@ -172,13 +172,13 @@ func (o *owner) addUp(l *line, s *station.Station, g *glimpse, start, until int6
 	for i := range rows {
 		x.sum.Add(&rows[i].Terms)
 	}
-	x.until, x.final, x.state, x.status, x.added = until, g.Final >= until, g.lineState, g.Status, g.Now
+	x.until, x.final, x.state, x.status, x.added = until, g.Final >= until, g.trackerState, g.Status, g.Now
 	x.open, x.ended, x.pieces = slices.Clone(g.Open), slices.Clone(g.Issues), len(g.Segments)
 	x.stale = false
 	return x.sum, until, nil
 }
 
-// shows reports whether a line shows what it did when its shift was added up, except that time went on. Another rate may move a stop
+// shows reports whether a tracker shows what it did when its shift was added up, except that time went on. Another rate may move a stop
 // that goes on or was found since, also one from before it.
 func (x *soFar) shows(g *glimpse) bool {
 	return x.state.rates == g.rates && x.status == g.Status && x.pieces == len(g.Segments) && slices.Equal(x.open, g.Open) && slices.Equal(x.ended, g.Issues)
@@ -186,13 +186,13 @@ func (x *soFar) shows(g *glimpse) bool {
 
 // fullHour gives the start of the last hour, by a moment and later than another, before which nothing changes but with
 // version: what comes out of order goes back to the base. It is 0 when there is none.
-func (l *line) fullHour(c *calendar.Calendar, by, after int64) int64 {
+func (tr *tracker) fullHour(c *calendar.Calendar, by, after int64) int64 {
 	if c.Bucket(by, calendar.UnitHour).Start <= after {
 		return 0
 	}
-	l.mu.Lock()
-	settled := l.base.View(l.baseAt).Final
-	l.mu.Unlock()
+	tr.mu.Lock()
+	settled := tr.base.View(tr.watermark).Final
+	tr.mu.Unlock()
 	return c.Bucket(min(by, settled), calendar.UnitHour).Start
 }
 

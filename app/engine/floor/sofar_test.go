@@ -78,7 +78,7 @@ func sameAsAsked(t *testing.T, r *floortest.Rig, stationCode string) *floor.Shif
 }
 
 // TestTheShiftSoFarIsWhatIsAskedFor holds that what is shown of a shift is, to the last bit, what asking for its time gives:
-// while signals come late, a schedule is told of late, the manifest changes and the service starts anew. With the last seed sums
+// while signals come late, a schedule is told of late, the manifest changes and the service starts again. With the last seed sums
 // rest, as they do where very much is not kept.
 func TestTheShiftSoFarIsWhatIsAskedFor(t *testing.T) {
 	apptest.Long(t)
@@ -140,7 +140,7 @@ func TestTheShiftSoFarIsWhatIsAskedFor(t *testing.T) {
 				case 3:
 					spare(t, r, press, spared)
 				case 4: // what held there is another
-					must(t, r.Floor.Do(floortest.Account, func(w *floor.Work) error { return w.Again(press, now-rng.Int64N(3*3600_000)) }))
+					must(t, r.Floor.Do(floortest.Account, func(w *floor.Work) error { return w.Backfill(press, now-rng.Int64N(3*3600_000)) }))
 				}
 				if seed == 2 { // sums that rest may be so old
 					r.Pass(5*time.Second, 0)

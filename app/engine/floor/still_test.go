@@ -9,7 +9,7 @@ import (
 	"opsmon/app/engine/floor/floortest"
 )
 
-// TestSilentStationsCostLittle: a station that is silent is shown anew when its minute is over, and not before; one that
+// TestSilentStationsCostLittle: a station that is silent is shown again when its minute is over, and not before; one that
 // takes something in is at once.
 func TestSilentStationsCostLittle(t *testing.T) {
 	r := floortest.New(t, floortest.Manifest).Open(nil)

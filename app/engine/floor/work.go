@@ -13,7 +13,7 @@ import (
 	"opsmon/kv"
 )
 
-// Work is what happens in one transaction of an owner. It must not be kept.
+// Work is what happens in one transaction of a worker. It must not be kept.
 type Work struct {
 	Tx      *kv.Tx
 	Account string
@@ -21,7 +21,7 @@ type Work struct {
 	By      audit.Actor // who does it, for the ledger; whoever calls Do may set it, rules are the appliance itself
 	Dry     bool        // nothing may be put: Try
 
-	o      *owner
+	worker *worker
 	inputs []placed
 	backTo map[string]int64 // stations that are to be computed again, and from when
 	later  map[string]int64 // the same, for when there is time
@@ -37,21 +37,21 @@ type placed struct {
 	in      monitor.Input
 }
 
-// Do runs fn as the owner of an account, in one transaction: what it puts and records is stored together or not at all.
+// Do runs fn as the worker of an account, in one transaction: what it puts and records is stored together or not at all.
 // What happens by itself until now comes first: who acts between a schedule's end and the second in which that would be noted
 // meets the end.
 // After the commit the stations take the recorded inputs in, and watchers are told. fn may run more than once, so it must
 // have no effect but through the Work; it must not call Do. Errors: fn's, the store's; one that is Unavailable while
 // the stations are being read after a start.
 func (f *Floor) Do(accountID string, fn func(w *Work) error) error {
-	return f.work(accountID, func(o *owner) error { return o.update(fn) })
+	return f.work(accountID, func(wk *worker) error { return wk.update(fn) })
 }
 
 // Try is Do of a fn that only checks what it would do: its Work is Dry, and in a transaction that nothing can be put in. It
 // costs no sync.
 func (f *Floor) Try(accountID string, fn func(w *Work) error) error {
-	return f.work(accountID, func(o *owner) error {
-		_, err := o.attempt(o.f.cfg.Store.View, func(w *Work) error {
+	return f.work(accountID, func(wk *worker) error {
+		_, err := wk.attempt(wk.f.cfg.Store.View, func(w *Work) error {
 			w.Dry = true
 			return fn(w)
 		})
@@ -59,20 +59,20 @@ func (f *Floor) Try(accountID string, fn func(w *Work) error) error {
 	})
 }
 
-// work runs fn on the goroutine of an account's owner, when what happens by itself until now is done.
-func (f *Floor) work(accountID string, fn func(o *owner) error) error {
-	o, err := f.owner(accountID)
+// work runs fn on the goroutine of an account's worker, when what happens by itself until now is done.
+func (f *Floor) work(accountID string, fn func(wk *worker) error) error {
+	wk, err := f.worker(accountID)
 	if err != nil {
 		return err
 	}
 	var failed error
-	if err := o.do(func() {
-		o.takeArrivals()
-		now := o.f.now()
-		o.follow(now)
-		o.happened(now)
-		o.fallDue(now)
-		failed = fn(o)
+	if err := wk.do(func() {
+		wk.takeArrivals()
+		now := wk.f.now()
+		wk.follow(now)
+		wk.happened(now)
+		wk.fallDue(now)
+		failed = fn(wk)
 	}); err != nil {
 		return err
 	}
@@ -80,11 +80,11 @@ func (f *Floor) work(accountID string, fn func(o *owner) error) error {
 }
 
 // attempt runs fn in a transaction, once more when it has to know of the past first.
-func (o *owner) attempt(transact func(func(tx *kv.Tx) error) error, fn func(w *Work) error) (w *Work, err error) {
-	now, past := o.f.now(), map[lookBack]looked{}
+func (wk *worker) attempt(transact func(func(tx *kv.Tx) error) error, fn func(w *Work) error) (w *Work, err error) {
+	now, past := wk.f.now(), map[lookBack]looked{}
 	for {
 		err = transact(func(tx *kv.Tx) error {
-			w = &Work{Tx: tx, Account: o.account, Now: now, o: o, By: audit.Actor{Credential: "system"}, backTo: map[string]int64{}, later: map[string]int64{}, sums: map[string]int64{}, past: past}
+			w = &Work{Tx: tx, Account: wk.account, Now: now, worker: wk, By: audit.Actor{Credential: "system"}, backTo: map[string]int64{}, later: map[string]int64{}, sums: map[string]int64{}, past: past}
 			return fn(w)
 		})
 		var k lookBack
@@ -94,7 +94,7 @@ func (o *owner) attempt(transact func(func(tx *kv.Tx) error) error, fn func(w *W
 		if _, again := past[k]; again {
 			return w, err
 		}
-		if past[k], err = o.lookBack(k); err != nil {
+		if past[k], err = wk.lookBack(k); err != nil {
 			return w, err
 		}
 	}
@@ -102,17 +102,17 @@ func (o *owner) attempt(transact func(func(tx *kv.Tx) error) error, fn func(w *W
 
 // resum makes the sums again that changed with findings, in the transaction.
 func (w *Work) resum() error {
-	o := w.o
+	wk := w.worker
 	for code, from := range w.sums {
-		l := o.lines[code]
-		if l == nil || from >= l.through {
+		tr := wk.trackers[code]
+		if tr == nil || from >= tr.through {
 			continue
 		}
-		if err := o.sums(w.Tx, o.timeline, code, code, from, l.through); err != nil {
+		if err := wk.sums(w.Tx, wk.timeline, code, code, from, tr.through); err != nil {
 			return err
 		}
-		if l.anew != nil { // which knows nothing of it
-			if err := markLate(w.Tx, o.account, code, from); err != nil {
+		if tr.run != nil { // which knows nothing of it
+			if err := markLate(w.Tx, wk.account, code, from); err != nil {
 				return err
 			}
 		}
@@ -120,9 +120,9 @@ func (w *Work) resum() error {
 	return nil
 }
 
-// update is Do on the owner's goroutine.
-func (o *owner) update(fn func(w *Work) error) error {
-	w, err := o.attempt(o.f.cfg.Store.Update, func(w *Work) error {
+// update is Do on the worker's goroutine.
+func (wk *worker) update(fn func(w *Work) error) error {
+	w, err := wk.attempt(wk.f.cfg.Store.Update, func(w *Work) error {
 		if err := fn(w); err != nil {
 			return err
 		}
@@ -131,87 +131,87 @@ func (o *owner) update(fn func(w *Work) error) error {
 	if err != nil {
 		return err
 	}
-	o.takeIn(w)
-	o.againNow(w)
-	o.tell(w)
+	wk.takeIn(w)
+	wk.backfillNow(w)
+	wk.tell(w)
 	return nil
 }
 
 // takeIn has the stations take in what a Work recorded and changed, after the commit.
-func (o *owner) takeIn(w *Work) {
+func (wk *worker) takeIn(w *Work) {
 	for _, p := range w.inputs {
-		l := o.lines[p.station]
-		l.mu.Lock()
-		l.feed(p.in)
-		l.mu.Unlock()
+		tr := wk.trackers[p.station]
+		tr.mu.Lock()
+		tr.feed(p.in)
+		tr.mu.Unlock()
 	}
 	for _, back := range []map[string]int64{w.backTo, w.later} {
 		for code, at := range back {
-			l := o.lines[code]
-			l.mu.Lock()
-			l.goBack(at)
-			l.mu.Unlock()
+			tr := wk.trackers[code]
+			tr.mu.Lock()
+			tr.markLate(at)
+			tr.mu.Unlock()
 		}
 	}
 	for code := range w.later { // people wait for it, unlike for what a device sends too late
-		l := o.lines[code]
-		l.mu.Lock()
-		l.redone, l.deepAt = 0, 0
-		l.mu.Unlock()
+		tr := wk.trackers[code]
+		tr.mu.Lock()
+		tr.nearDone, tr.farDone = 0, 0
+		tr.mu.Unlock()
 	}
 	for code := range w.sums {
-		if l := o.lines[code]; l != nil {
-			l.mu.Lock()
-			l.version++
-			l.touched = true // its cause is shown
-			l.anew.miss(w.sums[code])
-			l.mu.Unlock()
+		if tr := wk.trackers[code]; tr != nil {
+			tr.mu.Lock()
+			tr.version++
+			tr.touched = true // its cause is shown
+			tr.run.miss(w.sums[code])
+			tr.mu.Unlock()
 		}
 	}
 }
 
-// againNow computes the stations again that a Work made late, where that is soon done: whoever did it sees what came of it.
-func (o *owner) againNow(w *Work) {
+// backfillNow computes the stations again that a Work made late, where that is soon done: whoever did it sees what came of it.
+func (wk *worker) backfillNow(w *Work) {
 	now := w.Now
-	var late []*line
+	var late []*tracker
 	for _, p := range w.inputs {
-		if l := o.lines[p.station]; l.late != 0 && !l.busy && !slices.Contains(late, l) && !o.tooFar(o.timeline, l, now) {
-			late = append(late, l)
+		if tr := wk.trackers[p.station]; tr.near != 0 && !tr.busy && !slices.Contains(late, tr) && !wk.tooFar(wk.timeline, tr, now) {
+			late = append(late, tr)
 		}
 	}
 	for code := range w.backTo {
-		if l := o.lines[code]; l.late != 0 && !l.busy && !slices.Contains(late, l) && !o.tooFar(o.timeline, l, now) {
-			late = append(late, l)
+		if tr := wk.trackers[code]; tr.near != 0 && !tr.busy && !slices.Contains(late, tr) && !wk.tooFar(wk.timeline, tr, now) {
+			late = append(late, tr)
 		}
 	}
 	if len(late) > 0 {
-		if err := o.again(o.timeline, now, late...); err != nil {
-			o.trouble("a station cannot be computed again; it is tried again", err)
+		if err := wk.backfill(wk.timeline, now, late...); err != nil {
+			wk.trouble("a station cannot be computed again; it is tried again", err)
 		}
 	}
 }
 
 // tell does what is to be done after a Work, and tells watchers of it.
-func (o *owner) tell(w *Work) {
+func (wk *worker) tell(w *Work) {
 	for _, fn := range w.after {
 		fn()
 	}
 	for _, p := range w.inputs {
-		o.show(o.lines[p.station], w.Now)
+		wk.show(wk.trackers[p.station], w.Now)
 	}
 	for code := range w.sums {
-		if l := o.lines[code]; l != nil {
-			o.show(l, w.Now)
+		if tr := wk.trackers[code]; tr != nil {
+			wk.show(tr, w.Now)
 		}
 	}
 	for _, e := range w.events {
-		o.f.cfg.Events.Publish(o.account, e)
+		wk.f.cfg.Events.Publish(wk.account, e)
 	}
 }
 
 // Station gives a station with the configuration in force now. errdefs.NotFound.
 func (w *Work) Station(code string) (*station.Station, error) {
-	if s := w.o.plan().Of(code); s != nil {
+	if s := w.worker.plan().Of(code); s != nil {
 		return s, nil
 	}
 	return nil, errdefs.New(errdefs.NotFound, "there is no station with this code")
@@ -222,7 +222,7 @@ func (w *Work) StationAt(code string, at int64) (*station.Station, error) {
 	if _, err := w.Station(code); err != nil {
 		return nil, err
 	}
-	s, err := w.o.timeline.StationAt(code, at)
+	s, err := w.worker.timeline.StationAt(code, at)
 	if s == nil && err == nil { // it was not there yet: as it is now
 		return w.Station(code)
 	}
@@ -230,12 +230,12 @@ func (w *Work) StationAt(code string, at int64) (*station.Station, error) {
 }
 
 // Plan gives the configuration of all stations that is in force now. It is not to be changed.
-func (w *Work) Plan() *station.Plan { return w.o.plan() }
+func (w *Work) Plan() *station.Plan { return w.worker.plan() }
 
 // Record adds an input to the ledger. It may lie in the past: then the station is computed again from there. It gives the
 // number by which, with its moment, Cancel takes it back; a Dry Work records nothing. errdefs.NotFound when there is no such station.
 func (w *Work) Record(stationCode string, in monitor.Input) (number uint64, err error) {
-	if w.o.lines[stationCode] == nil {
+	if w.worker.trackers[stationCode] == nil {
 		return 0, errdefs.New(errdefs.NotFound, "there is no station with this code")
 	}
 	if w.Dry {
@@ -255,7 +255,7 @@ func (w *Work) Record(stationCode string, in monitor.Input) (number uint64, err 
 		return 0, err
 	}
 	w.inputs = append(w.inputs, placed{stationCode, in})
-	for _, rule := range w.o.f.rules {
+	for _, rule := range w.worker.f.rules {
 		if err := rule.Recorded(w, stationCode, in); err != nil {
 			return 0, err
 		}
@@ -281,7 +281,7 @@ func (w *Work) Cancel(stationCode string, at int64, number uint64) error {
 	if err := markLate(w.Tx, w.Account, stationCode, at); err != nil {
 		return err
 	}
-	for _, rule := range w.o.f.rules {
+	for _, rule := range w.worker.f.rules {
 		if err := rule.Cancelled(w, stationCode, r.input(at)); err != nil {
 			return err
 		}
@@ -291,10 +291,10 @@ func (w *Work) Cancel(stationCode string, at int64, number uint64) error {
 
 // lateFrom marks a station in the transaction when what is recorded lies before what is kept of it.
 func (w *Work) lateFrom(code string, at int64) error {
-	l := w.o.lines[code]
-	l.mu.Lock()
-	late := at < l.baseAt
-	l.mu.Unlock()
+	tr := w.worker.trackers[code]
+	tr.mu.Lock()
+	late := at < tr.watermark
+	tr.mu.Unlock()
 	if !late {
 		return nil
 	}
@@ -309,20 +309,20 @@ func (w *Work) back(code string, at int64) {
 
 // View shows a station now, without its outputs. errdefs.NotFound.
 func (w *Work) View(stationCode string) (monitor.View, error) {
-	l := w.o.lines[stationCode]
-	if l == nil {
+	tr := w.worker.trackers[stationCode]
+	if tr == nil {
 		return monitor.View{}, errdefs.New(errdefs.NotFound, "there is no station with this code")
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.view(w.Now)
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	return tr.view(w.Now)
 }
 
 // ViewAt shows a station as it was at a moment, ms, with all that is known of it now. It may compute for a while when the
 // moment is long ago. errdefs.NotFound.
 func (w *Work) ViewAt(stationCode string, at int64) (monitor.View, error) {
-	l := w.o.lines[stationCode]
-	if l == nil {
+	tr := w.worker.trackers[stationCode]
+	if tr == nil {
 		return monitor.View{}, errdefs.New(errdefs.NotFound, "there is no station with this code")
 	}
 	if at >= w.Now {
@@ -338,7 +338,7 @@ func (w *Work) ViewAt(stationCode string, at int64) (monitor.View, error) {
 // Detail gives what is known of a station in [from, to), ms, whole minutes, before what this transaction does.
 // errdefs.NotFound.
 func (w *Work) Detail(stationCode string, from, to int64) (*Detail, error) {
-	if w.o.lines[stationCode] == nil {
+	if w.worker.trackers[stationCode] == nil {
 		return nil, errdefs.New(errdefs.NotFound, "there is no station with this code")
 	}
 	k := lookBack{stationCode, from, to}
@@ -361,11 +361,11 @@ type looked struct {
 	detail *Detail
 }
 
-func (o *owner) lookBack(k lookBack) (found looked, err error) {
+func (wk *worker) lookBack(k lookBack) (found looked, err error) {
 	if k.to == 0 {
-		found.view, err = o.viewAt(o.lines[k.station], k.at)
+		found.view, err = wk.viewAt(wk.trackers[k.station], k.at)
 	} else {
-		found.detail, err = o.detail(o.timeline, o.lines[k.station], nil, k.at, k.to)
+		found.detail, err = wk.detail(wk.timeline, wk.trackers[k.station], nil, k.at, k.to)
 	}
 	return found, err
 }
@@ -387,5 +387,5 @@ func (w *Work) Publish(e event.Event) {
 	w.events = append(w.events, e)
 }
 
-// After has something done after the commit, on the owner's goroutine. It must not wait.
+// After has something done after the commit, on the worker's goroutine. It must not wait.
 func (w *Work) After(fn func()) { w.after = append(w.after, fn) }

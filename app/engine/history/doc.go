@@ -10,7 +10,7 @@
 // ReplaceRows puts the sums of a day: by hour, shift and SKU, and beside them by production day, shift and SKU, for years
 // to be added up quickly (Days). PutState keeps a station's state as a place to start computing from again.
 //
-// What takes long to compute again is kept beside its station (Beside) until it is whole, and then takes the place of what
+// What takes long to compute again is kept in a staging copy (Staging) until it is whole, and then takes the place of what
 // was kept, in one transaction (Adopt).
 //
 // # Whole and half known

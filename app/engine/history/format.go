@@ -66,7 +66,7 @@ func (s *Store) dropAll(found int64) error {
 				return err
 			}
 			for _, k := range gone {
-				if b != details || isBeside(k.B.A) {
+				if b != details || isStaging(k.B.A) {
 					continue
 				}
 				if at := numberOf(k) * instant.DayMs; count == 0 || at < first {
@@ -116,7 +116,7 @@ func dropSome(tx *kv.Tx, b *kv.Bucket[dayKey, []byte]) (gone []dayKey, more bool
 		if len(gone) == dropBatch {
 			return gone, true, nil
 		}
-		if b == details && !isBeside(item.Key.B.A) { // what is beside a station is made anew with it
+		if b == details && !isStaging(item.Key.B.A) { // a staging copy is made again with its station
 			if err := lose(tx, item.Key.A, item.Key.B.A, numberOf(item.Key)*instant.DayMs); err != nil {
 				return nil, false, err
 			}

@@ -33,7 +33,7 @@ func TestAnotherFormatIsDropped(t *testing.T) {
 		if err := s.Replace(tx, "a", "F1", first, first+days*instant.DayMs, out); err != nil {
 			return err
 		}
-		if err := s.Replace(tx, "a", Beside("F1"), first, first+days*instant.DayMs, out); err != nil {
+		if err := s.Replace(tx, "a", Staging("F1"), first, first+days*instant.DayMs, out); err != nil {
 			return err
 		}
 		return s.PutState(tx, "a", "F1", first+days*instant.DayMs, []byte{1})
@@ -57,7 +57,7 @@ func TestAnotherFormatIsDropped(t *testing.T) {
 		t.Errorf("of another format is kept up to %d, lost %v from %d", at, known, lost)
 	}
 	view(t, store, func(tx *kv.Tx) error {
-		if _, marked, err := s.Lost(tx, "a", Beside("F1")); err != nil || marked {
+		if _, marked, err := s.Lost(tx, "a", Staging("F1")); err != nil || marked {
 			t.Errorf("what was beside the station is told to be lost: %v", err)
 		}
 		return nil

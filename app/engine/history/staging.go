@@ -10,17 +10,17 @@ import (
 	"opsmon/kv"
 )
 
-// Beside names the place where what is computed again of a station is kept until it is whole: no station can have that
-// code. All methods take it in the place of a code.
-func Beside(station string) string { return station + "\x00" }
+// Staging names the place of a station's staging copy, where a backfill keeps its results until they are whole. No station
+// can have that code, and all methods take it in the place of a code.
+func Staging(station string) string { return station + "\x00" }
 
-func isBeside(place string) bool { return strings.HasSuffix(place, "\x00") }
+func isStaging(place string) bool { return strings.HasSuffix(place, "\x00") }
 
-// Adopt puts what is kept beside a station in the place of what is kept of it from a moment on, a whole minute, which is
-// where the former begins. Nothing stays beside it. The sums of the moment's UTC day are to be made anew, unless it is the
-// day's first. Errors: kv.ErrDamaged and others of the store.
+// Adopt replaces a station's history from a moment on, a whole minute, with its staging copy, which begins there. The copy is
+// empty then. The sums of the moment's UTC day have to be made again, unless it is the day's first. Errors: kv.ErrDamaged
+// and others of the store.
 func (s *Store) Adopt(tx *kv.Tx, account, station string, from int64) error {
-	fail := func(err error) error { return fmt.Errorf("put what was computed of %s in its place: %w", station, err) }
+	fail := func(err error) error { return fmt.Errorf("adopt the staging copy of %s: %w", station, err) }
 	through, err := s.Through(tx, account, station)
 	if err != nil {
 		return err
@@ -31,19 +31,19 @@ func (s *Store) Adopt(tx *kv.Tx, account, station string, from int64) error {
 		}
 	}
 	if from > Day(from)*instant.DayMs {
-		if err := s.joinBeside(tx, account, station, from); err != nil {
+		if err := s.joinStaging(tx, account, station, from); err != nil {
 			return fail(err)
 		}
 	}
 	for _, b := range []*kv.Bucket[dayKey, []byte]{details, hours, days, states} {
-		if err := move(tx, b, of(account, Beside(station), math.MinInt64, math.MaxInt64), func(k dayKey) dayKey {
+		if err := move(tx, b, of(account, Staging(station), math.MinInt64, math.MaxInt64), func(k dayKey) dayKey {
 			return keyOf(account, station, numberOf(k))
 		}); err != nil {
 			return fail(err)
 		}
 	}
 	for _, t := range issueTypes {
-		r := issues.Between(issueKeyOf(account, Beside(station), t, math.MinInt64), issueKeyOf(account, Beside(station), t, math.MaxInt64))
+		r := issues.Between(issueKeyOf(account, Staging(station), t, math.MinInt64), issueKeyOf(account, Staging(station), t, math.MaxInt64))
 		if err := move(tx, issues, r, func(k issueKey) issueKey { return issueKeyOf(account, station, t, endOf(k)) }); err != nil {
 			return fail(err)
 		}
@@ -51,15 +51,15 @@ func (s *Store) Adopt(tx *kv.Tx, account, station string, from int64) error {
 	return nil
 }
 
-// joinBeside puts the first day, of which what lies before a moment stays, in its place.
-func (s *Store) joinBeside(tx *kv.Tx, account, station string, from int64) error {
+// joinStaging puts the first day, of which what lies before a moment stays, in its place.
+func (s *Store) joinStaging(tx *kv.Tx, account, station string, from int64) error {
 	day, known := Day(from), &monitor.Contexts{}
-	later, err := readDetail(tx, account, Beside(station), day, known)
+	later, err := readDetail(tx, account, Staging(station), day, known)
 	if err != nil {
 		return err
 	}
 	for _, b := range []*kv.Bucket[dayKey, []byte]{details, hours, days} {
-		if err := drop(tx, b, of(account, Beside(station), day, day+1)); err != nil {
+		if err := drop(tx, b, of(account, Staging(station), day, day+1)); err != nil {
 			return err
 		}
 	}
