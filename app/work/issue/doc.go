@@ -1,37 +1,38 @@
-// Package issue keeps what people say of stops, slow periods and manual downtimes (monitoring.md section 6): their causes,
-// how a stop is split, notes, who has seen it, when it is expected to end, how far it was escalated, and whether it is
-// left out of the figures. It also starts and ends manual downtime.
+// Package issue records what people enter about stops, slow periods and manual downtimes (monitoring.md section 6):
+// causes, splits, notes, acknowledgements, estimates of the end, escalations and exclusions from the figures. It also
+// starts and ends manual downtime.
 //
-// # What is derived, and what is said
+// # Issues and records
 //
-// Issues themselves are never stored here. The engine finds them (monitor.Issue), and finds them again whenever late
-// signals, a correction or a new manifest make a station be computed anew: then an issue may begin earlier or later, be
-// two where it was one, be one where it was two, or be gone. What people said is a Record of its own, about the time that
-// the issue had when they spoke, and nothing but people ever changes it. Which records belong to which issue is worked out
-// each time that it is asked for (Follow), so that the answer depends on what was said and on what is known, and never
-// on the order in which both arrived.
+// Issues themselves are not stored here. The engine finds them (monitor.Issue), and finds them again whenever late
+// signals, a correction or a new manifest cause a station to be recalculated. An issue may then begin earlier or later,
+// be split in two, be merged with another or disappear. What people entered is stored as a Record with the time range
+// that the issue had at that moment, and only people change it. Follow matches records with issues on every read. Its
+// result depends on the records and the issues, never on the order in which they arrived.
 //
-// # How records follow issues
+// # How records are matched with issues
 //
-//   - A record is about the issues of its type that have time in common with what it was said of.
-//   - An issue's own record is the one that was said of it by name. Where there is none, it is that which was said of a time
-//     nearest to its start. An issue that late signals cut in two so keeps its cause in both parts.
-//   - The own record's cause holds for the whole issue, however far that has moved or grown since.
-//   - Any further record that an issue took in (two stops became one) gives its cause to the time that it was said of, and to
-//     no more. Of what was said of one time the last word counts.
-//   - The last word is the one that was spoken last (at), not the one that was heard last: a tablet may have been offline. Of
-//     two of one moment it is the one that was heard last. An older word is kept as an event and changes nothing.
-//   - A record that is about no issue any more is orphaned: kept, shown, and heard again as soon as an issue is there.
+//   - A record belongs to all issues of its type that overlap its time range.
+//   - An issue's own record is the one with the same start. Without one, it is the overlapping record whose range is
+//     nearest to the issue's start. If late signals cut an issue in two, both parts therefore keep the cause.
+//   - The cause in the own record applies to the whole issue, even after the issue has moved or grown.
+//   - If two issues became one, the other record's cause applies only to that record's time range. Where the ranges of
+//     several records overlap, the latest entry wins.
+//   - The latest entry is the one with the latest time of entry (at), not the one received last, because a tablet may
+//     have been offline. Of two entries with the same time, the one received last wins. An older entry is stored as an
+//     event and changes nothing else.
+//   - A record that matches no issue is orphaned. It is stored and shown, and applies again as soon as an issue
+//     matches.
 //
 // # The cause of a minute
 //
-// People's word comes before the machine's: an error code that is a reason names a stop until somebody does. A part without
-// either is uncaused, and shown as such. A stop that is excluded keeps its windows and its place in the list; it is in no
-// figure (package oee).
+// A cause entered by a person overrides the machine's. An error code that is a reason is the cause of a stop until a
+// person enters another. A part without a cause is shown as uncaused. An excluded stop keeps its windows and its place
+// in the list but counts in no figure (package oee).
 //
 // The bucket tree:
 //
 //	issue      (account, (station, (start, type))) -> Record
-//	issueReach (account, station) -> the longest time that a record of the station was said of, ms
-//	issueOpen  (account, station) -> the start of the manual downtime that goes on, Unix ms
+//	issueReach (account, station) -> the longest time range of the station's records, ms
+//	issueOpen  (account, station) -> the start of the manual downtime in progress, Unix ms
 package issue

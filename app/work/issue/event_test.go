@@ -15,8 +15,8 @@ import (
 	"opsmon/app/instant"
 )
 
-// Watchers are told once that manual downtime goes on and once that it is over, in the form that reading it has, while the
-// engine finds its begin and end as well.
+// TestManualDowntimeIsToldOnce checks that subscribers get one event when manual downtime starts and one when it ends,
+// in the form of the API's answer, although the engine finds the start and the end, too.
 func TestManualDowntimeIsToldOnce(t *testing.T) {
 	w := newWorks(t)
 	w.schedule()

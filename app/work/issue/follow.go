@@ -8,18 +8,18 @@ import (
 	"opsmon/app/engine/monitor"
 )
 
-// forever is the end of what goes on.
+// forever is the end of an issue in progress.
 const forever = math.MaxInt64
 
-// Of is an issue with what was said of it.
+// Of is an issue with the records that belong to it.
 type Of struct {
 	monitor.Issue
-	Own    *Record   // nil: nothing was said of it
-	Others []*Record // said of issues that it has taken in, by their start
+	Own    *Record   // nil: nothing was entered about it
+	Others []*Record // records of issues that were merged into this one, ordered by start
 }
 
-// Follow finds for each issue what was said of it, and the records that are about none of them. Issues and records are
-// those of one station; issues whole, and all that have time in common with the records.
+// Follow matches issues with records and returns the records that match no issue as orphans. All issues and records
+// must be of one station; issues must be whole, and every issue that overlaps a record must be included.
 func Follow(issues []monitor.Issue, said []*Record) (out []Of, orphans []*Record) {
 	heard := make(map[*Record]bool, len(said))
 	for _, x := range issues {
@@ -51,14 +51,14 @@ func related(x *monitor.Issue, r *Record) bool {
 	return r.Type == x.Type && (r.Start == x.Start || r.Start < endOf(x) && r.end() > x.Start)
 }
 
-// nearer reports whether a is rather an issue's own record than b: that of its name, else that of the nearest start, of two
-// as near the earlier.
+// nearer reports whether a is a better own record of an issue than b: the record with the issue's start, else the one
+// with the nearest start, else the earlier one.
 func nearer(x *monitor.Issue, a, b *Record) bool {
 	far := func(r *Record) int64 { return max(r.Start-x.Start, x.Start-r.Start) }
 	return cmp.Or(cmp.Compare(far(a), far(b)), cmp.Compare(a.Start, b.Start)) < 0
 }
 
-// endOf returns the end of an issue, which for one that goes on is not in sight.
+// endOf returns the end of an issue, or forever while it is in progress.
 func endOf(x *monitor.Issue) int64 {
 	if x.End == 0 {
 		return forever
@@ -66,7 +66,7 @@ func endOf(x *monitor.Issue) int64 {
 	return x.End
 }
 
-// Findings returns what was said in the form that monitor.Explain takes. The last word on a time comes last.
+// Findings returns the records in the form that monitor.Explain takes. The latest entry for a time comes last.
 func (o *Of) Findings() []monitor.Finding {
 	var out []monitor.Finding
 	add := func(start, end int64, cause string, excluded bool) {
@@ -76,7 +76,8 @@ func (o *Of) Findings() []monitor.Finding {
 	}
 	if own := o.Own; own != nil {
 		add(o.Start, forever, "", own.Excluded)
-		// The whole has a cause, wherever it has moved to: the first part begins with it, the last ends with it.
+		// The cause applies to the whole issue, even if it has moved: the first part begins and the last part ends with
+		// it.
 		for i, c := range own.Cuts {
 			start, end := c.At, int64(forever)
 			if i == 0 {
@@ -113,16 +114,16 @@ func (o *Of) Findings() []monitor.Finding {
 	return out
 }
 
-// Part is a stretch of an issue that has one cause.
+// Part is a part of an issue with one cause.
 type Part struct {
 	Start, End int64
 	Cause      string // "": uncaused
-	ByMachine  bool   // the machine's error code named it, and nobody else
-	Excluded   bool   // out of the figures
+	ByMachine  bool   // the machine's error code is the only source of the cause
+	Excluded   bool   // excluded from the figures
 }
 
-// Parts cuts an issue where its cause changes and where people cut it. One that goes on ends at now. They have its time
-// exactly, and the causes that monitor.Explain gives it.
+// Parts cuts an issue where its cause changes and where people split it. An issue in progress ends at now. The parts
+// cover the issue exactly and have the causes that monitor.Explain finds.
 func (o *Of) Parts(now int64) []Part {
 	end := o.End
 	if end == 0 {
@@ -140,7 +141,7 @@ func (o *Of) Parts(now int64) []Part {
 	slices.Sort(cuts)
 	var out []Part
 	for i, cut := range slices.Compact(cuts) {
-		if cut < o.Start || cut >= end && cut > o.Start { // one that just began has a part, too
+		if cut < o.Start || cut >= end && cut > o.Start { // an issue that just began has a part, too
 			continue
 		}
 		p := Part{Start: cut, End: end, Cause: o.Cause, ByMachine: o.Cause != ""}
@@ -164,7 +165,7 @@ func (o *Of) Parts(now int64) []Part {
 	return out
 }
 
-// Uncaused returns the time of an issue that nobody has named a cause of, ms.
+// Uncaused returns the time of an issue without a cause, ms.
 func Uncaused(parts []Part) int64 {
 	sum := int64(0)
 	for _, p := range parts {

@@ -22,7 +22,7 @@ const (
 	hour   = instant.HourMs
 )
 
-// clock reads "06:30" of the day; "" is 0.
+// clock parses a time of day of the first day, such as "06:30"; "" is 0.
 func clock(t testing.TB, s string) int64 {
 	t.Helper()
 	if s == "" {
@@ -42,7 +42,7 @@ func hhmm(ms int64) string {
 	return time.UnixMilli(ms).UTC().Format("15:04")
 }
 
-// issues reads "stop 06:10 07:30 jam": type, start, end ("-" goes on) and the machine's cause.
+// issues parses lines such as "stop 06:10 07:30 jam": type, start, end ("-": in progress) and the machine's cause.
 func issues(t testing.TB, lines ...string) []monitor.Issue {
 	t.Helper()
 	var out []monitor.Issue
@@ -61,8 +61,8 @@ func issues(t testing.TB, lines ...string) []monitor.Issue {
 	return out
 }
 
-// said reads "stop 06:10 07:30 jam 06:40=tool @3": type, the time that it was said of, the first part's cause ("-": none),
-// further parts, and when it was said; "out": excluded.
+// said parses lines such as "stop 06:10 07:30 jam 06:40=tool @3": type, the record's time range, the cause of the first
+// part ("-": none), further parts, and the time of entry. "out" excludes the stop.
 func said(t testing.TB, lines ...string) []*Record {
 	t.Helper()
 	var out []*Record
@@ -91,8 +91,8 @@ func said(t testing.TB, lines ...string) []*Record {
 	return out
 }
 
-// text writes issues with their parts: "stop 06:10-07:30: 06:10 jam, 06:40 tool", "?" for uncaused, "*" for the machine's
-// word, "!" for what is out of the figures.
+// text formats issues with their parts: "stop 06:10-07:30: 06:10 jam, 06:40 tool". "?" is uncaused, "*" a cause by the
+// machine, "!" excluded from the figures.
 func text(of []Of, orphans []*Record, now int64) []string {
 	var out []string
 	for _, o := range of {
@@ -122,7 +122,7 @@ func text(of []Of, orphans []*Record, now int64) []string {
 	return out
 }
 
-// TestFollow has a row for every way in which what was said meets issues that have changed since. It is 12:00.
+// TestFollow has a row for each way in which issues can change after a record was made. It is 12:00.
 func TestFollow(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -167,8 +167,8 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestPartsAndFigures has made-up issues and sayings: parts have their issue's time exactly, what is shown of a part is what
-// package monitor makes of the segments, and neither depends on the order of what is given or on the range asked for.
+// TestPartsAndFigures makes random issues and records. Parts cover their issue exactly, they show what package monitor
+// makes of the segments, and neither depends on the order of the arguments or on the requested range.
 func TestPartsAndFigures(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	causes := []string{"", "a", "b", "c"}
@@ -191,7 +191,7 @@ func TestPartsAndFigures(t *testing.T) {
 				s.Start = xs[r.IntN(5)].Start
 			}
 			if starts[s.Start] {
-				continue // one record of a name
+				continue // only one record per start
 			}
 			starts[s.Start] = true
 			s.Until = s.Start + r.Int64N(60)*minute
@@ -206,7 +206,7 @@ func TestPartsAndFigures(t *testing.T) {
 		for i, o := range of {
 			segments = append(segments, monitor.Segment{Start: o.Start, End: min(endOf(&o.Issue), now), Ctx: &monitor.Context{Plan: &monitor.Plan{InShift: true}}, Known: true, Stop: o.Start, Cause: o.Cause})
 			findings = append(findings, o.Findings()...)
-			// Alone, an issue is told the same as among the others.
+			// The result for an issue does not depend on the other issues in the call.
 			alone, _ := Follow(xs[i:i+1], list)
 			if diff := cmp.Diff(o.Parts(now), alone[0].Parts(now)); diff != "" {
 				t.Fatalf("alone: %s", diff)
@@ -259,7 +259,7 @@ func TestPartsAndFigures(t *testing.T) {
 	}
 }
 
-// distinct reports whether no two things were said in one millisecond.
+// distinct reports whether all records have different times of entry.
 func distinct(list []*Record) bool {
 	seen := map[int64]bool{}
 	for _, r := range list {

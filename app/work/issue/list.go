@@ -10,32 +10,32 @@ import (
 	"opsmon/kv"
 )
 
-// MaxList is how many issues one answer has.
+// MaxList is the largest number of issues in one answer.
 const MaxList = 1000
 
-// Where is a station and the time of it that is asked about, ms: [From, To).
+// Where is a station and a requested time range, ms: [From, To).
 type Where struct {
 	StationCode string
 	From, To    int64
 }
 
-// has reports whether an issue has time in it.
+// has reports whether an issue overlaps the range.
 func (w *Where) has(v *View) bool {
 	return v.StartAt.UnixMilli() < w.To && (v.EndAt == nil || v.EndAt.UnixMilli() > w.From)
 }
 
-// Query says which issues to list.
+// Query selects issues to list.
 type Query struct {
-	Where    []Where // those with time in it
+	Where    []Where // only issues that overlap these ranges
 	Types    []monitor.IssueType
 	Open     *bool // nil: both
-	Uncaused bool  // only those that have time without a cause
+	Uncaused bool  // only issues with time without a cause
 	Limit    int
 	Skip     int
 }
 
-// List returns issues with what people entered, the latest first, and how many there are. It must not be called inside a
-// transaction. Errors are the store's, the floor's and ctx's.
+// List returns a page of issues, the latest first, and their total number. It must not be called inside a transaction.
+// Errors are the store's, the floor's and ctx's.
 func (s *Service) List(ctx context.Context, account string, q Query) (page []*View, total int, err error) {
 	all := []*View{}
 	now := s.Now()
@@ -61,7 +61,7 @@ func (q *Query) wants(v *View) bool {
 	return typed && (q.Open == nil || *q.Open == (v.EndAt == nil)) && (!q.Uncaused || v.UncausedMs > 0 && !v.Orphaned)
 }
 
-// of returns the issues of a station that have time in a range, and what was said there of issues that are not.
+// of returns the issues of a station that overlap a range, and the orphaned records in it.
 func (s *Service) of(account, code string, from, to, now int64) ([]*View, error) {
 	d, err := s.cfg.Detail(account, code, from, to)
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *Service) of(account, code string, from, to, now int64) ([]*View, error)
 		if r.end() <= from || r.Start >= to {
 			continue
 		}
-		// It may be about an issue that lies outside of the range.
+		// The record may belong to an issue outside of the range.
 		if r.Start < from || r.end() > to {
 			d, err := s.cfg.Detail(account, code, instant.FloorMinute(r.Start), instant.CeilMinute(r.end()))
 			if err != nil {

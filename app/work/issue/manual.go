@@ -12,8 +12,8 @@ import (
 	"opsmon/kv"
 )
 
-// CreateInput asks for a manual downtime. Without EndAt one starts; with EndAt alone the one that goes on ends; with both,
-// one that is over is recorded, or the one that goes on since StartAt ends.
+// CreateInput is a request for manual downtime. Without EndAt, downtime starts. With only EndAt, the downtime in
+// progress ends. With both, a past downtime is recorded, or the one in progress since StartAt ends.
 type CreateInput struct {
 	Said
 	StationCode string        `json:"stationCode"`
@@ -22,14 +22,15 @@ type CreateInput struct {
 	Cause       *string       `json:"causeCode"`
 }
 
-// FlagManual is the flag that manual downtime needs at its station.
+// FlagManual is the flag that allows manual downtime at a station.
 const FlagManual = "enableManualDowntime"
 
-// pastLimit is how far back a supervisor may record a manual downtime, ms; others as far as they may say anything (floor.Moment).
+// pastLimit is how far back a supervisor may record manual downtime, ms. For others the limit of floor.Moment applies.
 const pastLimit = 31 * 24 * 60 * instant.MinuteMs
 
-// Manual starts, ends or records a manual downtime. For an operator. Errors: Invalid by field; Forbidden, where the flag is off
-// too; NotFound; Conflict where it would overlap another, none goes on, or its signals are not kept any more.
+// Manual starts, ends or records manual downtime. It requires an operator. Errors: Invalid by field; Forbidden, also if
+// the flag is off; NotFound; Conflict if it would overlap another downtime, if none is in progress, or if the signals
+// of that time have been deleted.
 func (s *Service) Manual(w *floor.Work, p auth.Principal, in CreateInput) (*View, error) {
 	m := manual{w: w, p: p, in: in}
 	who, st, err := s.begin(w, p, auth.Operator, in.StationCode, in.Said, &m.problems)
@@ -53,7 +54,7 @@ func (s *Service) Manual(w *floor.Work, p auth.Principal, in CreateInput) (*View
 	}
 	ends := open != 0 && in.EndAt != nil && (in.StartAt == nil || in.StartAt.UnixMilli() == open)
 	var refused error
-	if st != nil && !ends { // one that goes on can be ended: nothing counts until then
+	if st != nil && !ends { // a downtime in progress can always be ended: nothing counts until then
 		refused = m.problems.Take(mayStop(st))
 	}
 	start, end := m.times(open)
@@ -79,8 +80,8 @@ func (s *Service) Manual(w *floor.Work, p auth.Principal, in CreateInput) (*View
 	return m.whole(start, end)
 }
 
-// mayStop reports whether manual downtime can be said of a station: Invalid for an energy meter, which produces nothing;
-// Forbidden where the flag is off.
+// mayStop checks whether a station can have manual downtime. Errors: Invalid for an energy meter, which produces
+// nothing; Forbidden if the flag is off.
 func mayStop(st *station.Station) error {
 	if st.Monitor.MeterOnly {
 		return errdefs.InvalidField("stationCode", "must be a station that produces; %s is an energy meter", st.Code)
@@ -88,7 +89,7 @@ func mayStop(st *station.Station) error {
 	return st.Refuse(FlagManual)
 }
 
-// manual is one request on its way.
+// manual is the state of one request.
 type manual struct {
 	w     *floor.Work
 	p     auth.Principal
@@ -96,11 +97,11 @@ type manual struct {
 	in    CreateInput
 	cause string
 
-	problems errdefs.Problems // with the request, so far
+	problems errdefs.Problems // problems of the request found so far
 }
 
-// times returns the start, which is when it is said where none is given, and the end, 0 where none is, while one goes on since
-// open (0: none).
+// times returns the start, by default now, and the end, by default 0. open is the start of the downtime in progress; 0:
+// none.
 func (m *manual) times(open int64) (start, end int64) {
 	start = m.who.At
 	var early, late error
@@ -121,10 +122,10 @@ func (m *manual) times(open int64) (start, end int64) {
 	return start, end
 }
 
-// reaches reports whether the signals of the times are kept: Conflict.
+// reaches checks that the signals of the times are still stored. Error: Conflict.
 func (m *manual) reaches(open int64, times ...int64) error {
 	for _, at := range times {
-		if at == 0 || at == open { // what goes on can be ended, however long it has
+		if at == 0 || at == open { // a downtime in progress can be ended however long ago it began
 			continue
 		}
 		if err := m.w.Reaches(at); err != nil {
@@ -134,7 +135,7 @@ func (m *manual) reaches(open int64, times ...int64) error {
 	return nil
 }
 
-// past reads a moment of a downtime: not ahead, and not too long ago for who tells.
+// past reads a time of a downtime. It must not be in the future, nor further back than the caller may record.
 func (m *manual) past(field string, at *instant.Time) (int64, error) {
 	ms := at.UnixMilli()
 	if known, err := moment(field, at, m.w.Now); err == nil || ms > m.w.Now || !m.p.Role.AtLeast(auth.Supervisor) {
@@ -146,7 +147,7 @@ func (m *manual) past(field string, at *instant.Time) (int64, error) {
 	return ms, nil
 }
 
-// free reports whether no other manual downtime has time in [start, end): Conflict that names it.
+// free checks that no other manual downtime overlaps [start, end). Error: Conflict, which names it.
 func (m *manual) free(start, end int64) error {
 	list, err := about(m.w.Tx, m.w.Account, m.in.StationCode, start, end)
 	if err != nil {
@@ -193,7 +194,7 @@ func (m *manual) start(start int64) (*View, error) {
 	return m.keep(r)
 }
 
-// begin makes the record of a manual downtime.
+// begin returns the record of a new manual downtime.
 func (m *manual) begin(start int64) *Record {
 	r := &Record{Type: monitor.IssueManual, Start: start, Until: max(start, m.w.Now), Manual: &Manual{}, Note: m.in.Note}
 	r.Events = []Event{{At: m.who.At, RecordedAt: m.w.Now, By: m.who.By, Initials: m.who.Initials, Action: ActionStart, Value: m.cause, Note: m.in.Note}}
@@ -219,7 +220,7 @@ func (m *manual) end(start, end int64) (*View, error) {
 	if m.in.Note != "" {
 		r.Note = m.in.Note
 	}
-	// However many events there are: what goes on can always be ended.
+	// Not limited by MaxEvents: downtime in progress can always be ended.
 	r.Events = append(r.Events, Event{At: m.who.At, RecordedAt: m.w.Now, By: m.who.By, Initials: m.who.Initials, Action: ActionEnd, Value: m.cause, Note: m.in.Note})
 	if err := opens.Delete(m.w.Tx, m.key()); err != nil {
 		return nil, err
@@ -246,7 +247,7 @@ func (m *manual) whole(start, end int64) (*View, error) {
 	return m.keep(r)
 }
 
-// keep stores the record and tells of it.
+// keep stores the record and publishes the event.
 func (m *manual) keep(r *Record) (*View, error) {
 	if err := put(m.w.Tx, m.w.Account, m.in.StationCode, r); err != nil {
 		return nil, err

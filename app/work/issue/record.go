@@ -15,56 +15,56 @@ import (
 
 // Limits of one record.
 const (
-	MaxParts     = 50   // of a split
-	MaxEvents    = 200  // of one issue; past it nothing more is said of it
+	MaxParts     = 50   // parts of a split
+	MaxEvents    = 200  // events of one issue; further entries are refused
 	MaxNote      = 1000 // characters
-	MaxEscalated = 5    // the highest level
+	MaxEscalated = 5    // highest escalation level
 )
 
-// Record is what people said of one issue. It is stored: a changed field needs a migration.
+// Record is what people entered about one issue. It is stored: a changed field needs a migration.
 type Record struct {
-	// Start is that of the issue when it was spoken of, Unix ms, and with Type its name. Until is to where it reached:
-	// its end, or, while it went on, the moment of speaking.
+	// Start is the issue's start when the record was made, Unix ms; with Type it identifies the record. Until is the
+	// issue's end, or the time of the entry if the issue was in progress.
 	Start int64             `json:"start"`
 	Type  monitor.IssueType `json:"type"`
 	Until int64             `json:"until"`
 
-	// Cuts split the issue into parts: each reaches from its At to the next one's, the last to the issue's end. The
-	// first begins with the issue. None: nothing was said of the cause.
+	// Cuts split the issue into parts. Each part lasts from its At to that of the next cut, the last one to the issue's
+	// end. The first cut is at the issue's start. Empty: nobody entered a cause.
 	Cuts         []Cut         `json:"cuts,omitempty"`
-	CausedAt     int64         `json:"causedAt,omitempty"` // of what was said of Cuts the newest moment, Unix ms
-	HeardAt      int64         `json:"heardAt,omitempty"`  // when the service heard of that, Unix ms
+	CausedAt     int64         `json:"causedAt,omitempty"` // time of the newest entry about Cuts, Unix ms
+	HeardAt      int64         `json:"heardAt,omitempty"`  // when the service received that entry, Unix ms
 	Note         string        `json:"note,omitempty"`
 	Acknowledged *Acknowledged `json:"acknowledged,omitempty"`
 	Estimate     *Estimate     `json:"estimate,omitempty"`
 	Escalation   *Escalation   `json:"escalation,omitempty"`
 	Excluded     bool          `json:"excluded,omitempty"`
-	Manual       *Manual       `json:"manual,omitempty"` // of manual downtime alone
+	Manual       *Manual       `json:"manual,omitempty"` // only of manual downtime
 	Events       []Event       `json:"events"`
 }
 
-// Cut begins a part of an issue. Cause is a reason's code, "" where none was given.
+// Cut begins a part of an issue. Cause is a reason's code; "": not entered.
 type Cut struct {
 	At    int64  `json:"at"` // Unix ms
 	Cause string `json:"cause,omitempty"`
 	Said  int64  `json:"said,omitempty"` // when, Unix ms
 }
 
-// Acknowledged says who has seen an issue. At is Unix ms, as everywhere in a Record.
+// Acknowledged is the acknowledgement of an issue. All times in a Record are Unix ms.
 type Acknowledged struct {
 	At       int64  `json:"at"`
 	By       string `json:"by"`
 	Initials string `json:"initials,omitempty"`
 }
 
-// Estimate says when an issue is expected to end.
+// Estimate is the expected end of an issue.
 type Estimate struct {
 	At    int64  `json:"at"`
 	By    string `json:"by"`
 	EndAt int64  `json:"endAt"`
 }
 
-// Escalation says how far up an issue was taken.
+// Escalation is the level to which an issue was escalated.
 type Escalation struct {
 	At    int64  `json:"at"`
 	By    string `json:"by"`
@@ -72,28 +72,27 @@ type Escalation struct {
 	Text  string `json:"text,omitempty"`
 }
 
-// Manual is what the ledger knows of a manual downtime.
+// Manual is the stored state of a manual downtime.
 type Manual struct {
-	End      int64  `json:"end,omitempty"` // Unix ms; 0: it goes on
+	End      int64  `json:"end,omitempty"` // Unix ms; 0: in progress
 	StartSeq uint64 `json:"startSeq"`
 	EndSeq   uint64 `json:"endSeq,omitempty"`
 }
 
-// Event is one thing that was said or done.
+// Event is one entry or action.
 type Event struct {
-	At         int64  `json:"at"`         // when it was done: a tablet may have been offline
+	At         int64  `json:"at"`         // when it was done, which is before RecordedAt if a tablet was offline
 	RecordedAt int64  `json:"recordedAt"` // when the service received it
-	By         string `json:"by"`         // e-mail address, or what stands for one
+	By         string `json:"by"`         // e-mail address or name of a credential
 	Initials   string `json:"initials,omitempty"`
 	Action     Action `json:"action"`
-	Value      string `json:"value,omitempty"` // a reason's code, a level, a moment: what the action was about
+	Value      string `json:"value,omitempty"` // the object of the action: a reason's code, a level or a time
 	Note       string `json:"note,omitempty"`
 }
 
-// Action is what an Event did.
+// Action is the kind of an Event.
 type Action string
 
-// The actions.
 const (
 	ActionStart       Action = "start" // of manual downtime
 	ActionEnd         Action = "end"
@@ -103,7 +102,7 @@ const (
 	ActionCause       Action = "cause"
 	ActionSplit       Action = "split"
 	ActionExclude     Action = "exclude"
-	ActionInclude     Action = "include" // takes an exclusion back
+	ActionInclude     Action = "include" // reverses an exclusion
 )
 
 type place = kv.Pair[string, kv.Pair[string, kv.Pair[time.Time, string]]]
@@ -114,14 +113,14 @@ var (
 	opens   = kv.NewBucket("issueOpen", kv.PairOf(kv.String, kv.String), kv.JSON[int64]())
 )
 
-// Buckets names the buckets of this room, for kv.Config.Buckets.
+// Buckets returns the names of the package's buckets, for kv.Config.Buckets.
 func Buckets() []string { return []string{records.Name(), reaches.Name(), opens.Name()} }
 
 func at(account, station string, start int64, typ string) place {
 	return place{A: account, B: kv.Pair[string, kv.Pair[time.Time, string]]{A: station, B: kv.Pair[time.Time, string]{A: time.UnixMilli(start).UTC(), B: typ}}}
 }
 
-// get reads the record of an issue by its name; nil where nothing was said of it.
+// get reads the record with a type and a start; nil if there is no such record.
 func get(tx *kv.Tx, account, station string, t monitor.IssueType, start int64) (*Record, error) {
 	r, err := records.Get(tx, at(account, station, start, t.String()))
 	if errors.Is(err, kv.ErrNotFound) {
@@ -133,7 +132,7 @@ func get(tx *kv.Tx, account, station string, t monitor.IssueType, start int64) (
 	return &r, nil
 }
 
-// put stores a record, and how far it reaches.
+// put stores a record and updates the longest range of its station.
 func put(tx *kv.Tx, account, station string, r *Record) error {
 	if err := records.Put(tx, at(account, station, r.Start, r.Type.String()), *r); err != nil {
 		return fmt.Errorf("store what was said of a stop: %w", err)
@@ -153,7 +152,7 @@ func reachOf(tx *kv.Tx, account, station string) (int64, error) {
 	return reach, err
 }
 
-// about returns the records of a station that were said of time in [from, to), by their start.
+// about returns the records of a station whose ranges overlap [from, to), ordered by start.
 func about(tx *kv.Tx, account, station string, from, to int64) ([]*Record, error) {
 	reach, err := reachOf(tx, account, station)
 	if err != nil {
@@ -171,24 +170,24 @@ func about(tx *kv.Tx, account, station string, from, to int64) ([]*Record, error
 	return out, nil
 }
 
-// end returns the end of the range that a record is about: a millisecond after its start at least.
+// end returns the end of the record's time range, at least one millisecond after its start.
 func (r *Record) end() int64 { return max(r.Until, r.Start+1) }
 
-// clone returns a copy that shares nothing that changes.
+// clone returns a deep copy.
 func (r *Record) clone() *Record {
 	c := *r
 	c.Cuts, c.Events = slices.Clone(r.Cuts), slices.Clone(r.Events)
 	return &c
 }
 
-// ID returns the name of an issue in answers and paths, as package floor has it.
+// ID returns the public ID of an issue, in the format of package floor.
 func ID(station string, t monitor.IssueType, start int64) string {
 	return floor.IssueID(station, &monitor.Issue{Type: t, Start: start})
 }
 
-// ParseID reads what ID wrote.
+// ParseID parses an ID made by ID.
 func ParseID(id string) (station string, t monitor.IssueType, start int64, ok bool) {
-	station, rest, _ := strings.Cut(id, ".") // which no station's code has
+	station, rest, _ := strings.Cut(id, ".") // a station's code has no dot
 	name, number, _ := strings.Cut(rest, "-")
 	t, ok = ParseType(name)
 	start, err := strconv.ParseInt(number, 10, 64)
@@ -196,7 +195,7 @@ func ParseID(id string) (station string, t monitor.IssueType, start int64, ok bo
 	return station, t, start, ok && ID(station, t, start) == id
 }
 
-// ParseType returns the type of a name.
+// ParseType returns the type with a name.
 func ParseType(name string) (monitor.IssueType, bool) {
 	for _, t := range []monitor.IssueType{monitor.IssueStop, monitor.IssueSlow, monitor.IssueManual} {
 		if t.String() == name {
@@ -206,7 +205,7 @@ func ParseType(name string) (monitor.IssueType, bool) {
 	return 0, false
 }
 
-// Check reads every record and reports what cannot be read and what does not agree. known has the ids of all accounts.
+// Check reads every record and reports those that are unreadable or inconsistent. known has the IDs of all accounts.
 func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 	for item, err := range records.Scan(tx, kv.Range{}) {
 		if err != nil {
@@ -256,7 +255,7 @@ func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 	}
 }
 
-// remove takes a record away: what it said is part of another one.
+// remove deletes a record whose content became part of another record.
 func remove(tx *kv.Tx, account, station string, r *Record) error {
 	return records.Delete(tx, at(account, station, r.Start, r.Type.String()))
 }

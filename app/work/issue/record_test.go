@@ -17,7 +17,7 @@ func store(t *testing.T) *kv.Store {
 	return kvtest.New(t, func(c *kv.Config) { c.Buckets = Buckets() })
 }
 
-// TestAbout finds the records that were said of a range, the long one that began days before included.
+// TestAbout finds the records that overlap a range, including a long one that began days before it.
 func TestAbout(t *testing.T) {
 	s := store(t)
 	record := func(typ monitor.IssueType, from, to int64) *Record {
@@ -93,7 +93,7 @@ func check(t *testing.T, s *kv.Store, known map[string]bool, want ...string) {
 	}
 }
 
-// TestCheck finds everything that a record can say wrongly.
+// TestCheck damages records in each way that the check detects.
 func TestCheck(t *testing.T) {
 	s := store(t)
 	if err := s.Update(func(tx *kv.Tx) error {
@@ -122,7 +122,7 @@ func TestCheck(t *testing.T) {
 		"issue stop of A: it reaches further than is noted for the station")
 }
 
-// TestSweep removes what ended before the retention, in batches, and nothing that goes on or reaches into it.
+// TestSweep checks that only records that ended before the retention period are deleted, in batches.
 func TestSweep(t *testing.T) {
 	const batch = 1000
 	s := store(t)

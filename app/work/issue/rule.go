@@ -7,10 +7,10 @@ import (
 	"opsmon/app/engine/station"
 )
 
-// service is who ends what nobody ended.
+// service is the author of automatic changes.
 const service = "service"
 
-// Due implements floor.Rule; nothing here acts by itself in time.
+// Due implements floor.Rule: this package does nothing at fixed times.
 func (s *Service) Due(*station.Plan, int64) []string { return nil }
 
 // Tick implements floor.Rule.
@@ -25,8 +25,8 @@ func (s *Service) Recorded(*floor.Work, string, monitor.Input) error { return ni
 // Cancelled implements floor.Rule.
 func (s *Service) Cancelled(*floor.Work, string, monitor.Input) error { return nil }
 
-// Left implements floor.Rule: the manual downtime that goes on at a station ends when that leaves the manifest
-// (monitoring.md section 10).
+// Left implements floor.Rule: manual downtime in progress ends when its station leaves the manifest (monitoring.md
+// section 10).
 func (s *Service) Left(w *floor.Work, stationCode string) error {
 	start, err := openOf(w.Tx, w.Account, stationCode)
 	if err != nil || start == 0 {

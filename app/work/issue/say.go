@@ -11,26 +11,26 @@ import (
 	"opsmon/app/instant"
 )
 
-// Speaker is who says something of an issue, and when. Times are Unix ms.
+// Speaker is the author of an entry, with its times in Unix ms.
 type Speaker struct {
-	By       string // e-mail address, or what stands for one
-	Initials string // 3 to 8 letters or digits, or "" where none are asked for
-	At       int64  // when it was said: a tablet may have been offline since
-	Now      int64  // when it is heard
+	By       string // e-mail address or name of a credential
+	Initials string // 3 to 8 letters or digits; "" if initials are not required
+	At       int64  // time of the entry: earlier than Now if a tablet was offline
+	Now      int64  // when the service received it
 }
 
-// PartInput is a part of a split: from StartAt (nil: the issue's start, of the first alone) to the next one's, the last to
-// the issue's end.
+// PartInput is a part of a split. It lasts from StartAt (nil, only for the first part: the issue's start) to the next
+// part's start, the last one to the issue's end.
 type PartInput struct {
 	StartAt *instant.Time `json:"startAt"`
 	Cause   *string       `json:"causeCode"` // nil: not known yet
 }
 
-// reasons says why a code cannot be the cause of a stop; "" when it can.
+// reasons returns why a code cannot be the cause of a stop; "" if it can.
 type reasons func(code string) (issue string)
 
-// own returns the record to write on: the issue's own, or a copy of what it took from another, or a new one. It is said of
-// the time that the issue has now.
+// own returns the record to change: the issue's own record, a copy of the one that it inherited, or a new one. Its time
+// range becomes the issue's current one.
 func (o *Of) own(now int64) *Record {
 	until := o.End
 	if until == 0 {
@@ -45,7 +45,7 @@ func (o *Of) own(now int64) *Record {
 	return r
 }
 
-// move makes a record that was said of another start one of this start: its first part is what holds there.
+// move changes the start of a record made for another start. Its first part becomes the part at the new start.
 func (r *Record) move(start int64) {
 	if r.Start = start; len(r.Cuts) == 0 {
 		return
@@ -58,7 +58,7 @@ func (r *Record) move(start int64) {
 	r.Cuts[0].At = start
 }
 
-// note adds an event.
+// note appends an event.
 func (r *Record) note(s Speaker, a Action, value, text string) error {
 	if len(r.Events) >= MaxEvents {
 		return errdefs.New(errdefs.Conflict, "this stop has %d events, which is all that are kept of one", MaxEvents)
@@ -67,18 +67,18 @@ func (r *Record) note(s Speaker, a Action, value, text string) error {
 	return nil
 }
 
-// newer reports whether something that was done after the speaker's moment was said of the issue: it stays, and what comes late
-// from a tablet that was offline is an event and no more.
+// newer reports whether the record has an entry with one of the actions that is newer than the speaker's. The newer
+// entry then stays in force, and the late one, from a tablet that was offline, is only recorded as an event.
 func (r *Record) newer(s Speaker, actions ...Action) bool {
 	return slices.ContainsFunc(r.Events, func(e Event) bool { return e.At > s.At && slices.Contains(actions, e.Action) })
 }
 
-// newerCause is newer of the cause, or of a part's.
+// newerCause reports whether the record has a newer entry about a cause.
 func (r *Record) newerCause(s Speaker) bool {
 	return len(r.Cuts) == 0 && r.CausedAt > s.At || slices.ContainsFunc(r.Cuts, func(c Cut) bool { return c.Said > s.At })
 }
 
-// caused notes that something was said of the cause, with a note that is the newest one's.
+// caused records the time and the note of an entry about the cause.
 func (r *Record) caused(s Speaker, text string) {
 	if s.At < r.CausedAt {
 		return
@@ -88,7 +88,7 @@ func (r *Record) caused(s Speaker, text string) {
 	}
 }
 
-// acknowledge notes that somebody has seen the issue.
+// acknowledge records an acknowledgement.
 func (r *Record) acknowledge(s Speaker, text string) error {
 	if a := r.Acknowledged; a != nil {
 		who := a.By
@@ -101,7 +101,7 @@ func (r *Record) acknowledge(s Speaker, text string) error {
 	return r.note(s, ActionAcknowledge, "", text)
 }
 
-// estimate notes when an issue that goes on is expected to end; 0 takes that back.
+// estimate records the expected end of an issue in progress; 0 removes it.
 func (r *Record) estimate(s Speaker, o *Of, end int64, text string) error {
 	switch {
 	case o.End != 0:
@@ -122,7 +122,7 @@ func (r *Record) estimate(s Speaker, o *Of, end int64, text string) error {
 	return r.note(s, ActionEstimate, instant.FormatMs(end), text)
 }
 
-// escalate takes an issue further up.
+// escalate raises the escalation level.
 func (r *Record) escalate(s Speaker, level int, text string) error {
 	if level < 1 || level > MaxEscalated {
 		return errdefs.InvalidField("level", "must be from 1 to %d; it is %d", MaxEscalated, level)
@@ -133,8 +133,8 @@ func (r *Record) escalate(s Speaker, level int, text string) error {
 	return r.note(s, ActionEscalate, strconv.Itoa(level), text)
 }
 
-// cause names the cause of the whole, or of the part that begins at part. "" takes back what people said, of all that the
-// issue has taken in, too.
+// cause sets the cause of the whole issue, or of the part that begins at part. "" removes the causes that people
+// entered, including those of issues merged into this one.
 func (r *Record) cause(s Speaker, taken []*Record, may reasons, code string, part int64, text string) error {
 	i := slices.IndexFunc(r.Cuts, func(c Cut) bool { return c.At == part })
 	var problems errdefs.Problems
@@ -162,7 +162,7 @@ func (r *Record) cause(s Speaker, taken []*Record, may reasons, code string, par
 	return r.note(s, ActionCause, code, text)
 }
 
-// whole names the cause of the whole; parts of which something newer was said keep theirs.
+// whole sets the cause of the whole issue. Parts with a newer entry keep theirs.
 func (r *Record) whole(s Speaker, code string) {
 	switch {
 	case r.newerCause(s):
@@ -179,7 +179,7 @@ func (r *Record) whole(s Speaker, code string) {
 	r.caused(s, "")
 }
 
-// split cuts the issue into parts, in place of those that it had.
+// split replaces the parts of the issue.
 func (r *Record) split(s Speaker, may reasons, parts []PartInput, text string) error {
 	var details []errdefs.Detail
 	bad := func(i int, field, format string, args ...any) {
@@ -225,7 +225,7 @@ func (r *Record) split(s Speaker, may reasons, parts []PartInput, text string) e
 	return r.note(s, ActionSplit, strconv.Itoa(len(cuts)), text)
 }
 
-// exclude takes the issue out of the figures, or back in with all that it has taken in.
+// exclude excludes the issue from the figures, or includes it and all issues merged into it again.
 func (r *Record) exclude(s Speaker, taken []*Record, out bool, text string) error {
 	action := ActionExclude
 	if !out {

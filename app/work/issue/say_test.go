@@ -11,7 +11,7 @@ import (
 	"opsmon/app/instant"
 )
 
-// may takes reasons "jam", "tool" and "wait" for causes of a stop.
+// may accepts the reasons "jam", "tool" and "wait" as causes of a stop.
 func may(code string) string {
 	if strings.Contains(" jam tool wait ", " "+code+" ") {
 		return ""
@@ -37,8 +37,8 @@ func parts(t testing.TB, list ...string) []PartInput {
 	return out
 }
 
-// TestSay has a row for every rule of what may be said of a stop from 06:10 to 07:30 (or of one that goes on since then). It
-// is 08:00. The wanted line is the stop as text shows it, or what is wrong.
+// TestSay has a row for each rule about entries on a stop from 06:10 to 07:30, or on one in progress since 06:10. It is
+// 08:00. The wanted line is the stop as formatted by text, or the error.
 func TestSay(t *testing.T) {
 	type step = func(r *Record, o *Of, s Speaker) error
 	cause := func(code, part string) step {
@@ -57,7 +57,7 @@ func TestSay(t *testing.T) {
 	escalate := func(level int) step {
 		return func(r *Record, o *Of, s Speaker) error { return r.escalate(s, level, "call the fitter") }
 	}
-	late := func(fn step) step { // said half an hour before it is heard
+	late := func(fn step) step { // entered half an hour before it is received
 		return func(r *Record, o *Of, s Speaker) error {
 			s.At -= 30 * minute
 			return fn(r, o, s)
@@ -172,7 +172,7 @@ func parted(o *Of, now int64) (sum int64) {
 	return sum
 }
 
-// An issue has so many events and no more.
+// TestEventsEnd checks the limit of events of an issue.
 func TestEventsEnd(t *testing.T) {
 	r := &Record{Type: monitor.IssueStop, Start: day}
 	for i := range MaxEvents {

@@ -19,22 +19,23 @@ import (
 	"opsmon/kv"
 )
 
-// Config is what New needs.
+// Config has the dependencies of a Service.
 type Config struct {
 	Store *kv.Store // must hold Buckets()
-	// Authorize checks in a transaction that the caller's credential still holds and its role is high enough.
+	// Authorize checks in a transaction that the caller's credential is still valid and that its role is sufficient.
 	Authorize func(tx *kv.Tx, p auth.Principal, need auth.Role) error
-	// Detail tells what a station did.
+	// Detail returns the segments and issues of a station in a range.
 	Detail func(accountID, stationCode string, from, to int64) (*floor.Detail, error)
 	Clock  func() time.Time // nil = time.Now
-	// Retention is how long what was said of an issue is kept after its end; 0: for ever.
+	// Retention is how long records are stored after the end of their issue; 0: forever.
 	Retention time.Duration
 }
 
-// Service is this room. Methods that take a Work are called inside floor.Do, all others from any goroutine.
+// Service records the causes of stops. Methods that take a Work must be called inside floor.Do, all others from any
+// goroutine.
 type Service struct{ cfg Config }
 
-// New makes the Service.
+// New returns a Service.
 func New(cfg Config) *Service {
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
@@ -42,10 +43,11 @@ func New(cfg Config) *Service {
 	return &Service{cfg}
 }
 
-// Now is the time, ms.
+// Now returns the current time, Unix ms.
 func (s *Service) Now() int64 { return s.cfg.Clock().UnixMilli() }
 
-// Findings returns what people found about issues of a station, for the floor. The issues are whole. Errors are the store's.
+// Findings returns the people's findings about issues of a station, for the floor. The issues must be whole. Errors are
+// the store's.
 func Findings(tx *kv.Tx, account, station string, issues []monitor.Issue) ([]monitor.Finding, error) {
 	if len(issues) == 0 {
 		return nil, nil
@@ -63,8 +65,8 @@ func Findings(tx *kv.Tx, account, station string, issues []monitor.Issue) ([]mon
 	return out, nil
 }
 
-// Told returns an issue that began or ended at a moment, ms, as its event carries it: in the form that reading it has, with what
-// people said of it. The issue is whole. Errors are the store's.
+// Told returns the body of an event about an issue that began or ended: the API's representation with what people
+// entered. The issue must be whole. Errors are the store's.
 func Told(tx *kv.Tx, account, station string, i monitor.Issue, now int64) ([]byte, error) {
 	list := []monitor.Issue{i}
 	from, to := extent(list)
@@ -76,7 +78,7 @@ func Told(tx *kv.Tx, account, station string, i monitor.Issue, now int64) ([]byt
 	return json.Marshal(show(station, &of[0], now))
 }
 
-// extent returns the time that issues lie in; far ahead where one goes on.
+// extent returns the time range of issues; its end is far if an issue is in progress.
 func extent(issues []monitor.Issue) (from, to int64) {
 	from = math.MaxInt64
 	for i := range issues {
@@ -88,17 +90,17 @@ func extent(issues []monitor.Issue) (from, to int64) {
 // far is later than any moment of an issue, ms.
 const far = 1 << 53
 
-// Target is an issue that somebody wants to say something of, with all that has time in common with what was said there.
-// Errors in finding it are told when it is used, so that a request that was done before is answered as it was then.
+// Target is the issue of a request, with all issues that overlap its records. An error of the search is returned when
+// the target is used, not before, so a repeated request gets its recorded answer even if the issue is gone.
 type Target struct {
 	station string
 	issues  []monitor.Issue
-	at      int // of issues
+	at      int // index in issues
 	err     error
 }
 
-// Find looks an issue up by its id. It reads the station's past, so it must not be called inside a transaction. An id that
-// was an issue's before late signals moved it finds the issue that has taken its place.
+// Find looks an issue up by its ID. It reads the station's history, so it must not be called inside a transaction. The
+// ID of an issue that late signals moved finds the issue that took its place.
 func (s *Service) Find(account, id string) *Target {
 	code, t, start, ok := ParseID(id)
 	target := &Target{station: code, err: errdefs.New(errdefs.NotFound, "there is no stop with this id")}
@@ -110,15 +112,15 @@ func (s *Service) Find(account, id string) *Target {
 	case err != nil && errdefs.KindOf(err) != errdefs.NotFound:
 		target.err = err
 	case err != nil || target.at < 0:
-		target.err = gone // the station is not there, or the stop is not
+		target.err = gone // no such station or no such stop
 	default:
 		target.err = nil
 	}
 	return target
 }
 
-// find reads the issues of a type around a moment: all that have time in common with what was said there, and with each
-// other through that.
+// find reads the issues of a type around a moment: all that overlap the records there, and transitively the records and
+// issues that overlap those.
 func (s *Service) find(account string, target *Target, t monitor.IssueType, start int64) error {
 	var said []*Record
 	from, to := start, start+1
@@ -149,11 +151,11 @@ func (s *Service) find(account string, target *Target, t monitor.IssueType, star
 	return nil
 }
 
-// maxWiden is how often a look at what was said leads to a longer time to look at.
+// maxWiden limits how often the searched range is widened by the records found in it.
 const maxWiden = 5
 
-// choose returns the issue that is meant by a start: of that name, else the one that what was said by that name is about, else
-// the one that it lies in; -1: none.
+// choose returns the index of the issue meant by a start: the issue with that start, else the one that owns the record
+// with that start, else the one that contains the start; -1: none.
 func choose(of []Of, start int64) int {
 	if i := slices.IndexFunc(of, func(o Of) bool { return o.Start == start }); i >= 0 {
 		return i
@@ -165,54 +167,54 @@ func choose(of []Of, start int64) int {
 	return slices.IndexFunc(of, func(o Of) bool { return o.Start < start && start < endOf(&o.Issue) })
 }
 
-// Said is what every body about an issue may carry beside its own: who, a note, and when it was said.
+// Said has the fields common to all requests about an issue: author, note and time of the entry.
 type Said struct {
 	Initials string        `json:"initials"`
 	Note     string        `json:"note"`
 	At       *instant.Time `json:"at"`
 }
 
-// AcknowledgeInput asks to note that somebody has seen an issue.
+// AcknowledgeInput is a request to acknowledge an issue.
 type AcknowledgeInput struct{ Said }
 
-// EstimateInput asks to note when an issue is expected to end; nil takes that back.
+// EstimateInput is a request to set the expected end of an issue; nil removes it.
 type EstimateInput struct {
 	Said
 	ExpectedEndAt *instant.Time `json:"expectedEndAt"`
 }
 
-// EscalateInput asks to take an issue further up, to level 1 to MaxEscalated.
+// EscalateInput is a request to escalate an issue to a level from 1 to MaxEscalated.
 type EscalateInput struct {
 	Said
 	Level int `json:"level"`
 }
 
-// CauseInput asks to name a cause: of a part, or of the whole. nil takes back what people said.
+// CauseInput is a request to set the cause of an issue or of one of its parts; nil removes what people entered.
 type CauseInput struct {
 	Said
 	Cause       *string       `json:"causeCode"`
 	PartStartAt *instant.Time `json:"partStartAt"`
 }
 
-// SplitInput asks to cut an issue into parts.
+// SplitInput is a request to split an issue into parts.
 type SplitInput struct {
 	Said
 	Parts []PartInput `json:"parts"`
 }
 
-// ExcludeInput asks to take an issue out of the figures, or back in.
+// ExcludeInput is a request to exclude an issue from the figures or to include it again.
 type ExcludeInput struct {
 	Said
 	Excluded bool `json:"excluded"`
 }
 
-// Acknowledge notes that somebody has seen an issue. For an operator. Errors of this and the methods below: Invalid by field,
+// Acknowledge records that an operator has seen an issue. Errors of this and the methods below: Invalid by field,
 // Forbidden, NotFound, Conflict.
 func (s *Service) Acknowledge(w *floor.Work, p auth.Principal, t *Target, in AcknowledgeInput) (*View, error) {
 	return s.say(w, p, auth.Operator, t, in.Said, func(a *act) error { return a.own.acknowledge(a.who, in.Note) })
 }
 
-// Estimate notes when an issue that goes on is expected to end. For an operator.
+// Estimate records when an issue in progress is expected to end. It requires an operator.
 func (s *Service) Estimate(w *floor.Work, p auth.Principal, t *Target, in EstimateInput) (*View, error) {
 	end := int64(0)
 	if in.ExpectedEndAt != nil {
@@ -221,12 +223,12 @@ func (s *Service) Estimate(w *floor.Work, p auth.Principal, t *Target, in Estima
 	return s.say(w, p, auth.Operator, t, in.Said, func(a *act) error { return a.own.estimate(a.who, &a.of, end, in.Note) })
 }
 
-// Escalate takes an issue further up. For an operator.
+// Escalate raises the escalation level of an issue. It requires an operator.
 func (s *Service) Escalate(w *floor.Work, p auth.Principal, t *Target, in EscalateInput) (*View, error) {
 	return s.say(w, p, auth.Operator, t, in.Said, func(a *act) error { return a.own.escalate(a.who, in.Level, in.Note) })
 }
 
-// Cause names the cause of an issue, or of a part of it. For an operator.
+// Cause sets the cause of an issue or of one of its parts. It requires an operator.
 func (s *Service) Cause(w *floor.Work, p auth.Principal, t *Target, in CauseInput) (*View, error) {
 	code, part := "", int64(0)
 	if in.Cause != nil {
@@ -241,7 +243,7 @@ func (s *Service) Cause(w *floor.Work, p auth.Principal, t *Target, in CauseInpu
 	})
 }
 
-// Split cuts an issue into parts. For an operator.
+// Split splits an issue into parts. It requires an operator.
 func (s *Service) Split(w *floor.Work, p auth.Principal, t *Target, in SplitInput) (*View, error) {
 	return s.say(w, p, auth.Operator, t, in.Said, func(a *act) error {
 		a.figures = true
@@ -249,7 +251,7 @@ func (s *Service) Split(w *floor.Work, p auth.Principal, t *Target, in SplitInpu
 	})
 }
 
-// Exclude takes an issue out of the figures, or back in. For a supervisor.
+// Exclude excludes an issue from the figures or includes it again. It requires a supervisor.
 func (s *Service) Exclude(w *floor.Work, p auth.Principal, t *Target, in ExcludeInput) (*View, error) {
 	return s.say(w, p, auth.Supervisor, t, in.Said, func(a *act) error {
 		a.figures = true
@@ -257,7 +259,7 @@ func (s *Service) Exclude(w *floor.Work, p auth.Principal, t *Target, in Exclude
 	})
 }
 
-// mayBe returns which codes can be the cause of a stop at a station: reasons that can be chosen there and are for downtime.
+// mayBe returns the check of causes at a station: a cause must be a selectable reason for downtime.
 func mayBe(s *station.Station) reasons {
 	return func(code string) string {
 		if r, ok := s.Reasons[code]; ok && r.Downtime {
@@ -272,24 +274,25 @@ func mayBe(s *station.Station) reasons {
 	}
 }
 
-// act is one thing that is said of an issue, on its way into the store.
+// act is the state of one request about an issue.
 type act struct {
 	who     Speaker
 	station *station.Station
 	of      Of
 	own     *Record
-	taken   []*Record // said of what the issue has taken in, and of nothing else
-	figures bool      // what is said changes figures
+	taken   []*Record // records that belong only to issues merged into this one
+	figures bool      // the entry changes figures
 
-	problems errdefs.Problems // with the request, so far
+	problems errdefs.Problems // problems of the request found so far
 }
 
-// begin checks who speaks, of which station, and when; what is wrong with the request is among the problems.
+// begin checks the caller, the station and the time of the entry. Invalid fields are added to problems.
 func (s *Service) begin(w *floor.Work, p auth.Principal, role auth.Role, code string, said Said, problems *errdefs.Problems) (Speaker, *station.Station, error) {
 	if err := auth.AuthorizeAt(s.cfg.Authorize, w.Tx, p, role, code); err != nil {
 		return Speaker{}, nil, err
 	}
-	initials, unfit := auth.Initials(said.Initials, p.Tablet()) // a tablet is nobody's own
+	// several people share a tablet, so initials are required
+	initials, unfit := auth.Initials(said.Initials, p.Tablet())
 	at, err := moment("at", said.At, w.Now)
 	if err != nil {
 		at = w.Now
@@ -305,7 +308,7 @@ func (s *Service) begin(w *floor.Work, p auth.Principal, role auth.Role, code st
 	return Speaker{By: who, Initials: initials, At: at, Now: w.Now}, st, err
 }
 
-// moment returns when something was said, ms: now where it is not told.
+// moment returns the time of an entry, ms; now if it is not given.
 func moment(field string, at *instant.Time, now int64) (int64, error) {
 	if at == nil {
 		return now, nil
@@ -314,9 +317,9 @@ func moment(field string, at *instant.Time, now int64) (int64, error) {
 	return floor.Moment(field, &ms, now)
 }
 
-// say does one thing: the record, the audit and what watchers are told.
+// say makes one entry: it stores the record, audits it and publishes the event.
 func (s *Service) say(w *floor.Work, p auth.Principal, role auth.Role, t *Target, said Said, do func(*act) error) (*View, error) {
-	if t.station == "" { // nothing tells where it is
+	if t.station == "" { // the ID names no station
 		if err := s.cfg.Authorize(w.Tx, p, role); err != nil {
 			return nil, err
 		}
@@ -374,14 +377,14 @@ func (s *Service) say(w *floor.Work, p auth.Principal, role auth.Role, t *Target
 	return told(w, t.station, &a.of)
 }
 
-// owned reports whether a record is another issue's own.
+// owned reports whether a record is the own record of another issue.
 func owned(all []Of, but int, r *Record) bool {
 	return slices.ContainsFunc(all, func(o Of) bool {
 		return o.Start != all[but].Start && o.Own != nil && o.Own.Start == r.Start
 	})
 }
 
-// told writes the audit record of the last event, and tells watchers.
+// told writes the audit record of the last event and publishes the issue.
 func told(w *floor.Work, code string, of *Of) (*View, error) {
 	last := of.Own.Events[len(of.Own.Events)-1]
 	id := ID(code, of.Type, of.Start)
@@ -404,7 +407,7 @@ func told(w *floor.Work, code string, of *Of) (*View, error) {
 	return v, nil
 }
 
-// openOf returns the start of the manual downtime that goes on at a station; 0: none does.
+// openOf returns the start of the manual downtime in progress at a station; 0: none.
 func openOf(tx *kv.Tx, account, station string) (int64, error) {
 	start, err := opens.Get(tx, kv.Pair[string, string]{A: account, B: station})
 	if errors.Is(err, kv.ErrNotFound) {

@@ -29,8 +29,8 @@ import (
 
 const press = "PRESS"
 
-// works is a plant with a Service. It is 08:00 on Monday 2 March 2026, UTC; at PRESS a stop is two minutes without
-// producing, and a unit a second is due.
+// works is a plant with a Service. It is 08:00 on Monday 2 March 2026, UTC. PRESS should make one unit a second and is
+// stopped after two minutes without production.
 type works struct {
 	*floortest.Rig
 	*Service
@@ -47,7 +47,7 @@ func newWorks(t *testing.T, edit ...string) *works {
 	return w
 }
 
-// open opens the floor, again as after a restart.
+// open opens the floor, as after a restart.
 func (w *works) open() {
 	w.Service = New(Config{
 		Store: w.Store, Clock: w.Rig.Now,
@@ -72,7 +72,7 @@ func person(role auth.Role) auth.Principal {
 	return p
 }
 
-// do does what somebody says in the transaction of the owner.
+// do runs fn in the transaction of the station worker.
 func (w *works) do(fn func(f *floor.Work) (*View, error)) (v *View, err error) {
 	w.T.Helper()
 	err = w.Rig.Floor.Do(floortest.Account, func(f *floor.Work) (err error) {
@@ -90,7 +90,7 @@ func (w *works) must(v *View, err error) *View {
 	return v
 }
 
-// cause names a cause by an id; "" is null.
+// cause sets a cause by an issue's ID; "" is null.
 func (w *works) cause(id, code string) (*View, error) {
 	w.T.Helper()
 	target := w.Find(floortest.Account, id)
@@ -107,7 +107,7 @@ func (w *works) exclude(id string, out bool) (*View, error) {
 	})
 }
 
-// at reads "08:30" of the first day.
+// at parses a time of the first day, such as "08:30".
 func (w *works) at(s string) time.Time {
 	w.T.Helper()
 	t, err := time.Parse("15:04", s)
@@ -119,7 +119,7 @@ func (w *works) at(s string) time.Time {
 
 func (w *works) ms(s string) int64 { w.T.Helper(); return w.at(s).UnixMilli() }
 
-// until lets time pass up to a time of the first day, with a heartbeat of PRESS each minute.
+// until advances the clock to a time of the first day, with a heartbeat of PRESS each minute.
 func (w *works) until(s string) {
 	w.T.Helper()
 	for to := w.at(s); w.Rig.Now().Before(to); {
@@ -191,7 +191,7 @@ func (w *works) lines(to string, change ...func(*Query)) []string {
 
 func (w *works) want(to string, want ...string) {
 	w.T.Helper()
-	// What came late is taken in when the owner has time for it, by both clocks.
+	// Late signals are processed when the worker has time for them, by the real and the simulated clock.
 	for until := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		diff := cmp.Diff(want, w.lines(to))
 		if diff == "" {
@@ -207,7 +207,7 @@ func (w *works) want(to string, want ...string) {
 
 func id(typ monitor.IssueType, start int64) string { return ID(press, typ, start) }
 
-// figures adds the rows of PRESS up: A in minutes, and what coverage knows.
+// figures adds up the rows of PRESS: A in minutes, and the coverage.
 func (w *works) figures(to string) string {
 	w.T.Helper()
 	var terms oee.Terms
@@ -224,8 +224,8 @@ func (w *works) figures(to string) string {
 	return fmt.Sprintf("A %g/%g, known %g of %g, setup %d", f.A.Numerator/minute, f.A.Denominator/minute, f.Coverage.Numerator/minute, f.Coverage.Denominator/minute, setup)
 }
 
-// TestAStopIsNamed follows a stop from its beginning to figures that are kept: a cause while it goes on, another one when it
-// has ended, split, taken out of the figures and put back in; the same after a restart and after computing all again.
+// TestAStopIsNamed follows a stop from its start to stored figures: a cause while it is in progress, another one after
+// its end, a split, an exclusion and its reversal, and the same again after a restart and after a recalculation.
 func TestAStopIsNamed(t *testing.T) {
 	w := newWorks(t)
 	w.schedule()
@@ -270,7 +270,7 @@ func TestAStopIsNamed(t *testing.T) {
 			}
 		}
 	}
-	// It begins, is named, and ends; the station tells of it as well, without what makes no difference.
+	// The stop begins, gets a cause and ends. The station sends events as well, but none without a visible change.
 	if diff := cmp.Diff([]string{"station false", "issue false false 0 2 2 1", "station true", "issue true false 1 10 0 1", "issue true true 1 20 0 1"}, told); diff != "" {
 		t.Error(diff)
 	}
@@ -281,7 +281,7 @@ func TestAStopIsNamed(t *testing.T) {
 	if got, want := w.figures("09:00"), "A 40/60, known 60 of 60, setup 20"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	w.until("11:10") // from here on it is kept
+	w.until("11:10") // from here on it is stored
 	target := w.Find(floortest.Account, stop)
 	from := instant.Of(w.at("08:15"))
 	w.must(w.do(func(f *floor.Work) (*View, error) {
@@ -304,7 +304,7 @@ func TestAStopIsNamed(t *testing.T) {
 	w.must(w.cause(stop, ""))
 	all("as at first", "stop 08:10-08:30: 08:10 ?", "A 160/180, known 180 of 180, setup 0")
 
-	// It was said by whom, and watchers were told.
+	// The event names the author, and subscribers were notified.
 	list, _, err := w.List(w.T.Context(), floortest.Account, Query{Where: []Where{{press, w.ms("08:00"), w.ms("11:00")}}, Limit: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -328,7 +328,7 @@ func TestAStopIsNamed(t *testing.T) {
 	}
 }
 
-// TestWhichStopsHaveTimeInARange holds to the millisecond: a range has its beginning in it, and not its end.
+// TestWhichStopsHaveTimeInARange checks, to the millisecond, that a range includes its start and excludes its end.
 func TestWhichStopsHaveTimeInARange(t *testing.T) {
 	w := newWorks(t)
 	w.schedule()
@@ -366,7 +366,7 @@ func TestWhichStopsHaveTimeInARange(t *testing.T) {
 	}
 }
 
-// TestLateSignals move, cut and wipe a stop out; what was said of it follows.
+// TestLateSignals moves, cuts and removes a stop by late signals; its records follow.
 func TestLateSignals(t *testing.T) {
 	w := newWorks(t)
 	w.schedule()
@@ -380,28 +380,28 @@ func TestLateSignals(t *testing.T) {
 	w.must(w.cause(stop, "SETUP"))
 	w.want("09:00", "stop 08:10-08:40: 08:10 SETUP person")
 
-	w.produce(0, "08:05") // it stood five minutes before
+	w.produce(0, "08:05") // it had stopped five minutes before
 	w.want("09:00", "stop 08:05-08:40: 08:05 SETUP person")
 	if got, want := w.figures("09:00"), "A 25/60, known 60 of 60, setup 35"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	w.produce(1, "08:20") // and ran for five in between
+	w.produce(1, "08:20") // and had run for five minutes in between
 	w.produce(0, "08:25")
 	w.want("09:00", "stop 08:05-08:20: 08:05 SETUP person", "stop 08:25-08:40: 08:25 SETUP person")
 	if got, want := w.figures("09:00"), "A 30/60, known 60 of 60, setup 30"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	// By its old name the first is found; the second has a word of its own from now on.
+	// The old ID finds the first stop. The second gets its own record.
 	w.must(w.cause(stop, "JAM"))
 	w.want("09:00", "stop 08:05-08:20: 08:05 JAM person", "stop 08:25-08:40: 08:25 SETUP person")
 	w.must(w.cause(id(monitor.IssueStop, w.ms("08:25")), "JAM"))
 	w.want("09:00", "stop 08:05-08:20: 08:05 JAM person", "stop 08:25-08:40: 08:25 JAM person")
-	w.produce(1, "08:26") // the second was never one
+	w.produce(1, "08:26") // the second was no stop
 	w.want("09:00", "stop 08:05-08:20: 08:05 JAM person", "orphaned stop 08:25-08:40: 08:25 JAM person")
 	if _, err := w.cause(id(monitor.IssueStop, w.ms("08:25")), "JAM"); errdefs.KindOf(err) != errdefs.NotFound {
 		t.Errorf("a stop that is none was given a cause: %v", err)
 	}
-	w.produce(0, "08:27") // but stood from a minute later on
+	w.produce(0, "08:27") // but the machine stopped a minute later
 	w.want("09:00", "stop 08:05-08:20: 08:05 JAM person", "stop 08:27-08:40: 08:27 JAM person")
 	w.Forget(press)
 	w.open()
@@ -451,7 +451,7 @@ func TestManual(t *testing.T) {
 	refuse(errdefs.Invalid, "startAt must not be in the future", "10:00", "", "")
 	refuse(errdefs.Invalid, "causeCode must be a reason for downtime; BREAK is only for non-production", "", "", "BREAK")
 	refuse(errdefs.Invalid, "causeCode must be a reason that is available at the station PRESS", "", "", "NONE")
-	w.must(manual("08:30", "08:35", "", auth.Operator)) // they may touch
+	w.must(manual("08:30", "08:35", "", auth.Operator)) // downtimes may be adjacent
 	v := w.must(manual("08:50", "", "", auth.Operator))
 	if v.EndAt != nil || v.CauseCode != nil || v.UncausedMs != 10*minute {
 		t.Errorf("started is %+v", v)
@@ -466,7 +466,8 @@ func TestManual(t *testing.T) {
 	w.want("09:10", "manual 08:20-08:30: 08:20 JAM person", "manual 08:30-08:35: 08:30 ?", "manual 08:50-09:05: 08:50 SETUP person")
 	w.must(manual("", "", "JAM", auth.Operator))
 
-	// A supervisor records what was two days ago; an operator does not, nor anybody what was two months ago.
+	// A supervisor may record a downtime of two days ago, an operator may not, and nobody may record one of two months
+	// ago.
 	old := func(days int, role auth.Role) (*View, error) {
 		from := instant.Of(w.Rig.Now().AddDate(0, 0, -days))
 		to := instant.Of(w.Rig.Now().Add(-23 * time.Hour))
@@ -482,7 +483,7 @@ func TestManual(t *testing.T) {
 	v, err = old(2, auth.Readonly)
 	refused(errdefs.Forbidden, "this needs the role operator", v, err)
 
-	// It ends with its station's place in the manifest, and nothing can be said of it after that.
+	// It ends when its station leaves the manifest, and accepts no further entries.
 	w.until("09:30")
 	_, err = w.Accounts.Apply(auth.Local(floortest.Account), account.ApplyInput{Raw: []byte(strings.Replace(floortest.Manifest, `{"code":"PRESS","name":"Press","downtimeDetectionMode":"utilisation","utilisationDowntimeThreshold":120000},`, "", 1))})
 	w.must(nil, err)
@@ -493,8 +494,8 @@ func TestManual(t *testing.T) {
 	refused(errdefs.Conflict, "the station PRESS is not in the manifest any more", v, err)
 }
 
-// Where manual downtime is off, or the station became an energy meter, while one goes on, that one can be ended; an earlier one
-// cannot be recorded, and none begins.
+// TestManualDowntimeThatGoesOnWhereNoneMayBegin turns manual downtime off, or makes the station an energy meter, while
+// a downtime is in progress. It can be ended, but no earlier one can be recorded and no new one started.
 func TestManualDowntimeThatGoesOnWhereNoneMayBegin(t *testing.T) {
 	for _, c := range []struct{ name, from, to, text string }{
 		{"off", `"enableManualDowntime":"on"`, `"enableManualDowntime":"off"`, "enableManualDowntime"},
@@ -529,7 +530,8 @@ func TestManualDowntimeThatGoesOnWhereNoneMayBegin(t *testing.T) {
 	}
 }
 
-// What a tablet says late was said when it was said: it does not replace what was said since, and not before the stop began.
+// TestALateWord checks that an entry received late from a tablet keeps its time: it does not replace newer entries and
+// cannot be before the start of the stop.
 func TestALateWord(t *testing.T) {
 	w := newWorks(t)
 	w.schedule()
@@ -561,7 +563,8 @@ func TestALateWord(t *testing.T) {
 	}
 }
 
-// A manual downtime of a time whose signals are gone would change nothing, and is refused.
+// TestManualDowntimeOlderThanTheSignals refuses manual downtime at a time whose signals are deleted: it would change
+// nothing.
 func TestManualDowntimeOlderThanTheSignals(t *testing.T) {
 	w := newWorks(t)
 	w.Retention = 3 * 24 * time.Hour

@@ -7,8 +7,8 @@ import (
 	"opsmon/kv"
 )
 
-// Sweep removes what was said of issues that ended longer ago than Config.Retention. Call it only when the clock can be
-// believed. Errors: the store's, ctx's.
+// Sweep deletes the records of issues that ended longer ago than Config.Retention. Call it only while the clock is
+// known to be right. Errors: the store's, ctx's.
 func (s *Service) Sweep(ctx context.Context) error {
 	if s.cfg.Retention <= 0 {
 		return nil
@@ -24,7 +24,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 	return nil
 }
 
-// forget removes a record that says nothing of the time from a moment, ms, on.
+// forget deletes a record whose time range ends before a moment, ms.
 func forget(tx *kv.Tx, k place, before int64) error {
 	r, err := records.Get(tx, k)
 	if err != nil || r.Until >= before || r.Manual != nil && r.Manual.End == 0 {

@@ -88,7 +88,7 @@ type EventView struct {
 	Note  *string `json:"note"`
 }
 
-// show returns an issue as answers show it.
+// show returns the API's representation of an issue.
 func show(stationCode string, o *Of, now int64) *View {
 	end := o.End
 	if end == 0 {
@@ -124,7 +124,7 @@ func show(stationCode string, o *Of, now int64) *View {
 	return v
 }
 
-// orphan shows what was said of an issue that is not there.
+// orphan returns the representation of a record without an issue.
 func orphan(stationCode string, r *Record) *View {
 	o := Of{Issue: monitor.Issue{Type: r.Type, Start: r.Start, End: r.end()}, Own: r}
 	v := show(stationCode, &o, r.end())
@@ -132,7 +132,7 @@ func orphan(stationCode string, r *Record) *View {
 	return v
 }
 
-// said adds what a record holds. Of those that the issue has taken in only the events are shown.
+// said adds the content of a record. Of merged issues it adds only the events.
 func (v *View) said(r *Record, own bool) {
 	for _, e := range r.Events {
 		v.Events = append(v.Events, EventView{At: instant.OfMs(e.At), RecordedAt: instant.OfMs(e.RecordedAt), By: e.By, Initials: textOrNil(e.Initials), Action: e.Action, Value: textOrNil(e.Value), Note: textOrNil(e.Note)})
@@ -169,7 +169,7 @@ func textOrNil(s string) *string {
 	return &s
 }
 
-// heading reports whether a code is that of a heading above the reasons of a station.
+// heading reports whether a code is a heading in the station's tree of reasons.
 func heading(s *station.Station, code string) bool {
 	var find func(list []account.ReasonView) bool
 	find = func(list []account.ReasonView) bool {

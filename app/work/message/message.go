@@ -1,12 +1,12 @@
-// Package message keeps what the people at a station tell those who come after them (monitoring.md section 8): a few
-// words with initials, until somebody says that it is done.
+// Package message stores the messages of the people at a station for the next shift (monitoring.md section 8): a short
+// text with initials, open until somebody marks it as done.
 //
-// A message is never changed but for who has done it, and who was first counts: of two tablets that say so, both see
-// the one. It is kept for 31 days, and of a station the newest 200.
+// Only the mark changes a message, and the first one wins: if two tablets mark a message, both show the first mark.
+// Messages are stored for 31 days, and at most 200 for each station.
 //
 // The bucket tree:
 //
-//	message (account, (station, (written at ms, number))) -> what was written, and who has done it
+//	message (account, (station, (written at ms, number))) -> the message, and who marked it as done
 package message
 
 import (
@@ -21,13 +21,13 @@ import (
 	"opsmon/kv"
 )
 
-// What is kept of a station.
+// Retention of a station's messages.
 const (
 	maxAge  = 31 * 24 * time.Hour
 	maxKept = 200
 )
 
-// record is a message as it is stored: a changed field needs a migration. Moments are Unix ms.
+// record is a message as stored: a changed field needs a migration. Times are Unix ms.
 type record struct {
 	Text     string `json:"text"`
 	Initials string `json:"initials"`
@@ -42,24 +42,24 @@ type key = kv.Pair[string, kv.Pair[string, kv.Pair[uint64, uint64]]]
 
 var messages = kv.NewBucket("message", kv.PairOf(kv.String, kv.PairOf(kv.String, kv.PairOf(kv.Uint64, kv.Uint64))), kv.JSON[record]())
 
-// Buckets names the bucket of this room, for kv.Config.Buckets.
+// Buckets returns the names of the package's buckets, for kv.Config.Buckets.
 func Buckets() []string { return []string{messages.Name()} }
 
 func keyOf(account, station string, at int64, number uint64) key {
 	return key{A: account, B: kv.Pair[string, kv.Pair[uint64, uint64]]{A: station, B: kv.Pair[uint64, uint64]{A: uint64(max(at, 0)), B: number}}}
 }
 
-// of is the range of a station's messages.
+// of returns the key range of a station's messages.
 func of(account, station string) kv.Range {
 	return messages.Between(keyOf(account, station, 0, 0), keyOf(account, station, 1<<62, 0))
 }
 
-// idOf is the public name: the station's code, the moment at which it was written and a number, both in base 36.
+// idOf returns the public ID: the station's code, the time of writing and a number, both in base 36.
 func idOf(k key) string {
 	return k.B.A + "." + strconv.FormatUint(k.B.B.A, 36) + "." + strconv.FormatUint(k.B.B.B, 36)
 }
 
-// parseID returns the key that an id names; false for what is none.
+// parseID parses a public ID; false if it is invalid.
 func parseID(account, id string) (key, bool) {
 	parts := strings.Split(id, ".")
 	if len(parts) != 3 || parts[0] == "" {
@@ -99,20 +99,20 @@ func viewOf(k key, r record) *View {
 	return v
 }
 
-// Config is what New needs.
+// Config has the dependencies of a Service.
 type Config struct {
 	Store *kv.Store
-	// Authorize checks in the transaction of a change that the caller's credential still holds and has the role.
+	// Authorize checks in the transaction of a change that the caller's credential is still valid and has the role.
 	Authorize func(*kv.Tx, auth.Principal, auth.Role) error
 }
 
-// Service is this room. Its methods may be called by many goroutines at once.
+// Service stores the messages of shifts. Its methods may be called from any goroutine.
 type Service struct{ cfg Config }
 
-// New makes the room's Service. The caller calls Sweep.
+// New returns a Service. The caller must call Sweep regularly.
 func New(cfg Config) *Service { return &Service{cfg} }
 
-// Sweep removes messages that are older than 31 days. now must be a time that can be believed. Errors are the store's.
+// Sweep deletes messages older than 31 days. now must be a trusted time. Errors are the store's.
 func (s *Service) Sweep(ctx context.Context, now time.Time) error {
 	oldest := uint64(max(now.Add(-maxAge).UnixMilli(), 0))
 	if _, err := messages.Sweep(ctx, s.cfg.Store, kv.Sweeper[key]{
@@ -124,7 +124,7 @@ func (s *Service) Sweep(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// Check reads all that the room keeps, and reports what cannot be read or belongs to no account.
+// Check reads every record and reports those that are unreadable or belong to no account.
 func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 	for item, err := range messages.Scan(tx, kv.Range{}) {
 		switch {

@@ -17,7 +17,7 @@ import (
 	"opsmon/kv"
 )
 
-// Input is a message to those who come after.
+// Input is a new message.
 type Input struct {
 	StationCode string `json:"stationCode"`
 	Text        string `json:"text"`     // at most 500 characters, which the caller has checked
@@ -25,8 +25,8 @@ type Input struct {
 	At          *int64 `json:"-"`        // ms: when it was written; nil: now
 }
 
-// Post keeps a message, for an operator of its station. Errors: Invalid (stationCode, text, at); Forbidden; Conflict (it is older
-// than all that are kept).
+// Post stores a message. It requires an operator of the station. Errors: Invalid (stationCode, text, at); Forbidden;
+// Conflict if it is older than all of the station's stored messages and their number is at the limit.
 func (s *Service) Post(w *floor.Work, p auth.Principal, in Input) (*View, error) {
 	if err := s.allowed(w, p, in.StationCode); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (s *Service) Post(w *floor.Work, p auth.Principal, in Input) (*View, error)
 	return s.told(w, p, k, r, "message.post", map[string]string{"text": in.Text, "initials": initials, "at": instant.Format(instant.OfMs(at).Time)})
 }
 
-// crowdOut removes a station's oldest messages where a new one makes them too many. Conflict: the new one is the oldest.
+// crowdOut deletes a station's oldest messages beyond the limit. Error: Conflict if the new message is the oldest.
 func crowdOut(w *floor.Work, k key) error {
 	kept := 0
 	for item, err := range messages.ScanDown(w.Tx, of(w.Account, k.B.A)) {
@@ -82,14 +82,14 @@ func crowdOut(w *floor.Work, k key) error {
 	return nil
 }
 
-// Settled says that a message is done.
+// Settled is a request to mark a message as done.
 type Settled struct {
 	Initials string `json:"initials"` // 3 to 8 letters or digits
 	At       *int64 `json:"-"`        // ms: when that was; nil: now
 }
 
-// Done notes that a message is done, for an operator of its station. One that is done stays as it is. Errors: NotFound;
-// Forbidden; Invalid (at).
+// Done marks a message as done. It requires an operator of the station. A message that is already done is not changed.
+// Errors: NotFound; Forbidden; Invalid (at).
 func (s *Service) Done(w *floor.Work, p auth.Principal, id string, in Settled) (*View, error) {
 	k, ok := parseID(w.Account, id)
 	if !ok {
@@ -123,7 +123,7 @@ func (s *Service) Done(w *floor.Work, p auth.Principal, id string, in Settled) (
 	return s.told(w, p, k, r, "message.done", map[string]string{"initials": initials, "at": instant.Format(instant.OfMs(at).Time)})
 }
 
-// said reads when something was said, now where that is not known, and by whom.
+// said returns the time of an entry, by default now, and its author.
 func said(problems *errdefs.Problems, at *int64, initials string, now int64) (ms int64, by string) {
 	ms, err := floor.Moment("at", at, now)
 	if err != nil {
@@ -136,12 +136,12 @@ func said(problems *errdefs.Problems, at *int64, initials string, now int64) (ms
 
 var errNone = errdefs.New(errdefs.NotFound, "there is no such message; they are kept for 31 days, and of a station the newest %d", maxKept)
 
-// allowed reports whether the caller may act at a station: Forbidden.
+// allowed checks that the caller may act at a station. Error: Forbidden.
 func (s *Service) allowed(w *floor.Work, p auth.Principal, stationCode string) error {
 	return auth.AuthorizeAt(s.cfg.Authorize, w.Tx, p, auth.Operator, stationCode)
 }
 
-// told records what was done with a message, has watchers told, and shows it.
+// told writes the audit record of a change, publishes the message and returns it.
 func (s *Service) told(w *floor.Work, p auth.Principal, k key, r record, action string, detail map[string]string) (*View, error) {
 	v := viewOf(k, r)
 	data, err := json.Marshal(v)
@@ -153,8 +153,8 @@ func (s *Service) told(w *floor.Work, p auth.Principal, k key, r record, action 
 	return v, audit.Put(w.Tx, w.Account, p.Actor(), action, v.ID, detail)
 }
 
-// List returns the newest messages of some stations, the newest first: of open only those that are not done, or those that are;
-// nil: all. Errors are the store's.
+// List returns the newest messages of some stations, the newest first. open selects open messages or those that are
+// done; nil: both. Errors are the store's.
 func (s *Service) List(accountID string, stationCodes []string, open *bool, limit int) ([]*View, error) {
 	list := []*View{}
 	err := s.cfg.Store.View(func(tx *kv.Tx) error {
@@ -170,7 +170,8 @@ func (s *Service) List(accountID string, stationCodes []string, open *bool, limi
 				if n++; n > limit {
 					break
 				}
-				if list = append(list, viewOf(item.Key, item.Value)); len(list) >= 2*limit { // memory is bounded by the limit, not by the plant
+				// bounds memory by the limit instead of the number of stations
+				if list = append(list, viewOf(item.Key, item.Value)); len(list) >= 2*limit {
 					list = newest(list, limit)
 				}
 			}
@@ -180,7 +181,7 @@ func (s *Service) List(accountID string, stationCodes []string, open *bool, limi
 	return newest(list, limit), err
 }
 
-// newest puts the newest first, and gives so many of them.
+// newest sorts messages, the newest first, and returns up to limit of them.
 func newest(list []*View, limit int) []*View {
 	slices.SortStableFunc(list, func(a, b *View) int {
 		return cmp.Or(b.At.Compare(a.At.Time), cmp.Compare(a.StationCode, b.StationCode), b.RecordedAt.Compare(a.RecordedAt.Time))

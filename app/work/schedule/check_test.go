@@ -10,7 +10,7 @@ import (
 	"opsmon/kv"
 )
 
-// forms of the buckets that the package comment draws, to damage them.
+// Key and value types of the buckets that the package comment lists, used to damage them.
 var (
 	ofID       = kv.PairOf(kv.String, kv.String)
 	ofTime     = kv.PairOf(kv.Uint64, kv.String)
@@ -21,7 +21,7 @@ var (
 	errUndoing = errors.New("as it was")
 )
 
-// empty removes all that is in a bucket.
+// empty deletes everything in a bucket.
 func empty[K any](name string, key kv.Keys[K]) func(tx *kv.Tx) error {
 	return func(tx *kv.Tx) error {
 		b := kv.NewBucket(name, key, kv.Raw)
@@ -41,7 +41,7 @@ func empty[K any](name string, key kv.Keys[K]) func(tx *kv.Tx) error {
 	}
 }
 
-// TestCheckFindsDamage damages what is kept in each way that the check tells.
+// TestCheckFindsDamage damages the store in each way that the check detects.
 func TestCheckFindsDamage(t *testing.T) {
 	p := newPlant(t)
 	v := p.make(input("08:00"))

@@ -12,8 +12,8 @@ import (
 	"opsmon/kv"
 )
 
-// Entries lists the operators' entries of an account that lie in the ranges, by time, and how many there are in all.
-// Errors: Invalid for ranges with more than MaxListed; the store's.
+// Entries returns a page of the operators' entries in the ranges, ordered by time, and their total number. Errors:
+// Invalid for ranges with more than MaxListed entries; the store's.
 func (s *Service) Entries(accountID string, f Filter) (views []*EntryView, total int, err error) {
 	var found []*Entry
 	err = s.cfg.Store.View(func(tx *kv.Tx) error {
@@ -50,7 +50,7 @@ func (s *Service) Entries(accountID string, f Filter) (views []*EntryView, total
 	return views, total, nil
 }
 
-// entriesIn returns the places of the entries that lie in ranges.
+// entriesIn returns the keys of the entries in the ranges.
 func entriesIn(tx *kv.Tx, accountID string, ranges []Where) (all []entryKey, err error) {
 	for _, where := range ranges {
 		at := func(ms int64) entryKey {
@@ -68,7 +68,7 @@ func entriesIn(tx *kv.Tx, accountID string, ranges []Where) (all []entryKey, err
 	return all, nil
 }
 
-// unapplied returns what of entries does not count. It reads the days on which they count, each once.
+// unapplied returns the parts of entries that do not count. It reads each day with entries once.
 func (s *Service) unapplied(account string, list []*Entry) (map[string]Unapplied, error) {
 	type place struct {
 		station string
@@ -83,7 +83,7 @@ func (s *Service) unapplied(account string, list []*Entry) (map[string]Unapplied
 		read[p] = true
 		d, err := s.cfg.Floor.Detail(account, e.StationCode, p.day*instant.DayMs, (p.day+1)*instant.DayMs)
 		if errdefs.KindOf(err) == errdefs.NotFound {
-			continue // nobody knows of the station any more
+			continue // the station no longer exists
 		}
 		if err != nil {
 			return nil, err
@@ -93,7 +93,7 @@ func (s *Service) unapplied(account string, list []*Entry) (map[string]Unapplied
 	return left, nil
 }
 
-// unapplied gives, by entry, what of it does not count.
+// unapplied returns by entry ID the part that does not count.
 func unapplied(minutes []monitor.Minute) map[string]Unapplied {
 	left := map[string]Unapplied{}
 	for i := range minutes {

@@ -16,7 +16,7 @@ import (
 	"opsmon/kv"
 )
 
-// EntryInput is what an operator enters: POST /production. Units; its numbers are within the bounds of
+// EntryInput is an operator's entry (POST /production), in units. Its numbers are within the limits of
 // production-create.schema.json.
 type EntryInput struct {
 	At          *Moment `json:"at"`
@@ -54,8 +54,8 @@ type EntryView struct {
 	By         string       `json:"by"`
 }
 
-// Unapplied is the part of an entry that is missing from the counts, units, signed as the entry is: of a reject Good is
-// negative and Bad as much above zero.
+// Unapplied is the part of an entry that does not count, in units with the entry's sign. For a reject, Good is negative
+// and Bad positive, of the same size.
 type Unapplied struct {
 	Good float64 `json:"good"`
 	Bad  float64 `json:"bad"`
@@ -73,10 +73,10 @@ func (e *Entry) view() *EntryView {
 	}
 }
 
-// Enter records what an operator enters. For an operator of the station; corrections of what has ended for an admin.
-// Errors: Invalid by field; Forbidden with the flag that is off; NotFound for an unknown schedule; Conflict where no
-// production schedule ran, a total would be negative, the maximum is passed, nothing counts because of manual downtime,
-// or the signals of its moment are not kept any more.
+// Enter records an operator's entry. It requires an operator of the station, or an admin for the correction of an ended
+// schedule. Errors: Invalid by field; Forbidden, with the flag that is off; NotFound for an unknown schedule; Conflict
+// if no production schedule was running, a total would become negative, the maximum would be exceeded, the entry would
+// not count because of manual downtime, or the signals of its time have been deleted.
 func (s *Service) Enter(w *floor.Work, p auth.Principal, in EntryInput) (*EntryView, error) {
 	a, err := s.act(w, p, auth.Operator, in.StationCode, in.At)
 	if err != nil {
@@ -136,10 +136,10 @@ func (in *EntryInput) check(p *errdefs.Problems) {
 	}
 }
 
-// mightEnter refuses what no flag allows: of the schedule that is named, or whatever schedule it may be for.
+// mightEnter refuses an entry that no flag allows, for the named schedule or, without a name, for any schedule.
 func (a *act) mightEnter(p auth.Principal, st *station.Station, in *EntryInput) error {
 	sched, err := load(a.w.Tx, a.w.Account, in.ScheduleID)
-	if err != nil { // that there is none is told later
+	if err != nil { // an unknown schedule is reported later
 		sched = &Schedule{State: Running}
 	}
 	err = a.mayEnter(p, st, sched, &Entry{Good: in.Good, Bad: in.Bad, Reject: in.Reject, Correction: in.Correction})
@@ -149,7 +149,7 @@ func (a *act) mightEnter(p auth.Principal, st *station.Station, in *EntryInput) 
 	return err
 }
 
-// mayEnter refuses an entry whose flag is off, and corrections of what has ended to all but admins.
+// mayEnter refuses an entry whose flag is off. Only admins may correct an ended schedule.
 func (a *act) mayEnter(p auth.Principal, st *station.Station, sched *Schedule, e *Entry) error {
 	if e.Correction && sched.State == Completed {
 		return a.historical(p, st)
@@ -168,8 +168,8 @@ func (a *act) mayEnter(p auth.Principal, st *station.Station, sched *Schedule, e
 	return st.Refuse("enableManualProduction")
 }
 
-// entryFor finds the schedule that an entry belongs to, and the moment at which it counts: its own, or the last before
-// it at which the schedule ran and was not paused.
+// entryFor finds the schedule of an entry and the moment at which the entry counts: its own time, or the last moment
+// before it at which the schedule ran and was not paused.
 func (a *act) entryFor(e *Entry, scheduleID string, timed bool) (*Schedule, error) {
 	sched, err := a.scheduleOf(e, scheduleID)
 	if err != nil {
@@ -205,7 +205,7 @@ func (a *act) entryFor(e *Entry, scheduleID string, timed bool) (*Schedule, erro
 	return sched, nil
 }
 
-// scheduleOf finds the production schedule that is named, or ran at the moment of an entry.
+// scheduleOf finds the named production schedule, or the one running at the time of the entry.
 func (a *act) scheduleOf(e *Entry, id string) (*Schedule, error) {
 	if id != "" {
 		sched, err := load(a.w.Tx, a.w.Account, id)
@@ -238,7 +238,7 @@ func (a *act) scheduleOf(e *Entry, id string) (*Schedule, error) {
 	return nil, errdefs.New(errdefs.Conflict, "no production schedule runs at %s at %s; start one first, or name one by scheduleId", e.StationCode, instant.FormatMs(e.At))
 }
 
-// last is the last moment at which units count for a schedule that has ended.
+// last returns the last moment at which units count for an ended schedule.
 func (s *Schedule) last() int64 {
 	if s.byQuantity() {
 		return s.End
@@ -265,15 +265,15 @@ func (a *act) keep(old, e *Entry, action string) error {
 	return entries.Put(a.w.Tx, idKey{A: a.w.Account, B: e.ID}, *e)
 }
 
-// UndoInput takes an entry back: POST /production/{id}/undo.
+// UndoInput undoes an entry: POST /production/{id}/undo.
 type UndoInput struct {
 	At       *Moment `json:"at"`
 	Initials string  `json:"initials"`
 	Note     string  `json:"note"`
 }
 
-// Undo takes an entry back by a counter-entry, which it gives. Who may is who may enter it. Errors: as Enter's, and
-// Conflict for one that was taken back before or takes another back.
+// Undo adds a counter-entry to an entry and returns it. It requires whoever may make the entry. Errors: as Enter's, and
+// Conflict for an entry that was already undone or is itself a counter-entry.
 func (s *Service) Undo(w *floor.Work, p auth.Principal, id string, in UndoInput) (*EntryView, error) {
 	old, err := entries.Get(w.Tx, idKey{A: w.Account, B: id})
 	if errors.Is(err, kv.ErrNotFound) {
@@ -312,7 +312,7 @@ func (s *Service) Undo(w *floor.Work, p auth.Principal, id string, in UndoInput)
 	return counter.view(), a.keep(&old, &undone, "")
 }
 
-// mayUndo reports whether a caller may take an entry back.
+// mayUndo checks that a caller may undo an entry.
 func (a *act) mayUndo(p auth.Principal, old *Entry) error {
 	switch {
 	case old.UndoneBy != "":
@@ -342,8 +342,8 @@ func (a *act) mayUndo(p auth.Principal, old *Entry) error {
 	return a.lacks(sched, old)
 }
 
-// latestEntry returns when the latest of a schedule's entries counts that do so from a moment on, ms; 0 for none. Such
-// ones would be left behind by an end at that moment.
+// latestEntry returns the latest time of a schedule's entries that count at from or later, ms; 0: none. An end at from
+// would leave those entries outside of the schedule.
 func (a *act) latestEntry(sched *Schedule, from int64) (latest int64, err error) {
 	list, err := a.counting(sched, from)
 	for _, e := range list {
@@ -352,7 +352,7 @@ func (a *act) latestEntry(sched *Schedule, from int64) (latest int64, err error)
 	return latest, err
 }
 
-// counting returns the entries of a schedule that count from a moment on, ms, and were not taken back.
+// counting returns a schedule's entries that count at from or later, ms, and were not undone.
 func (a *act) counting(sched *Schedule, from int64) (list []*Entry, err error) {
 	at := func(ms int64) entryKey { return (&Entry{StationCode: sched.StationCode, At: ms}).key(a.w.Account) }
 	for item, err := range entriesAt.Scan(a.w.Tx, entriesAt.Between(at(from), at(a.w.Now+1))) {

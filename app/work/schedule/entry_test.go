@@ -20,7 +20,7 @@ func (p *plant) undo(id string, by auth.Role) (*schedule.EntryView, error) {
 	})
 }
 
-// What operators enter, reject and correct, and take back.
+// Operators enter, reject, correct and undo.
 func TestEntries(t *testing.T) {
 	p := newPlant(t)
 	_, err := p.enter(schedule.EntryInput{Good: 5})
@@ -51,7 +51,7 @@ func TestEntries(t *testing.T) {
 	}
 	p.until("08:30")
 	second, err := p.undo(first.ID, auth.Operator)
-	refused(t, err, errdefs.Conflict, "negative") // 48.5 of those good ones are rejected or corrected
+	refused(t, err, errdefs.Conflict, "negative") // 48.5 of those good units are rejected or corrected
 	_ = second
 	third, err := p.enter(schedule.EntryInput{Good: 10})
 	p.must(third, err)
@@ -85,7 +85,8 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-// What is told late of earlier, or taken back, leaves enough for what was rejected after it, also where the end has enough.
+// An entry for an earlier time, or an undo, must leave enough units for later rejects, even if the total at the end is
+// enough.
 func TestEntryBeforeAReject(t *testing.T) {
 	for _, ended := range []bool{false, true} {
 		p := newPlant(t)
@@ -118,7 +119,7 @@ func TestEntryBeforeAReject(t *testing.T) {
 	}
 }
 
-// What is entered in a pause counts at one moment, in the order in which it was entered.
+// Entries made in a pause count at one moment, in the order in which they were made.
 func TestEntriesOfOneMoment(t *testing.T) {
 	for _, ended := range []bool{false, true} {
 		p := newPlant(t)
@@ -148,7 +149,7 @@ func TestEntriesOfOneMoment(t *testing.T) {
 	}
 }
 
-// An entry that was a mistake does not make operators the source of the count for good.
+// An entry made by mistake does not make operators the permanent source of the count.
 func TestUndoneEntryIsNoSource(t *testing.T) {
 	p := newPlant(t)
 	v := p.make(input("08:00"))
@@ -167,7 +168,7 @@ func TestUndoneEntryIsNoSource(t *testing.T) {
 	}
 }
 
-// Entered while the schedule is paused, or after it has ended, units count where it ran last.
+// Entries made while the schedule is paused or after it has ended count when it last ran.
 func TestEntriesInAPause(t *testing.T) {
 	p := newPlant(t)
 	v, n := p.make(input("08:00")), p.make(pause("08:10"))
@@ -196,7 +197,7 @@ func TestEntriesInAPause(t *testing.T) {
 	refused(t, err, errdefs.Conflict, "no production schedule")
 }
 
-// An end that is told later does not leave entries behind.
+// An end recorded late does not exclude entries made before.
 func TestEndBeforeAnEntry(t *testing.T) {
 	p := newPlant(t)
 	v := p.make(input("08:00"))
@@ -212,12 +213,12 @@ func TestEndBeforeAnEntry(t *testing.T) {
 	refused(t, err, errdefs.Conflict, v.ID)
 	p.must(p.undo(e.ID, auth.Operator))
 	p.must(p.enter(schedule.EntryInput{Good: 7}))
-	p.must(p.start(other.ID, schedule.StartInput{EndRunning: true})) // in the very ms of the entry
+	p.must(p.start(other.ID, schedule.StartInput{EndRunning: true})) // in the same ms as the entry
 	p.told(v.ID, "completed 08:00-08:20:00.001 7/0 create start replaced")
 	p.told(other.ID, "running 08:20:00.001- create start")
 }
 
-// What has ended is corrected by an admin, where the account allows it.
+// Only an admin may correct an ended schedule, if the account allows it.
 func TestHistoricalCorrection(t *testing.T) {
 	p := newPlant(t)
 	in := input("08:00")
@@ -236,7 +237,7 @@ func TestHistoricalCorrection(t *testing.T) {
 	refused(t, err, errdefs.Forbidden, "admin")
 	e, err := enter(auth.Admin)
 	p.must(e, err)
-	if show(e.EffectiveAt.UnixMilli()) != "08:10" { // with the unit that completed it
+	if show(e.EffectiveAt.UnixMilli()) != "08:10" { // the time of the unit that completed it
 		t.Errorf("it counts at %s", show(e.EffectiveAt.UnixMilli()))
 	}
 	p.told(v.ID, "completed 08:00-08:10 8/2 create start quantityReached")
@@ -251,7 +252,7 @@ func TestHistoricalCorrection(t *testing.T) {
 	correct.Good = -1
 	_, err = enter(auth.Admin)
 	refused(t, err, errdefs.Forbidden, "enableHistoricalCorrection", "account")
-	// The other flag, of schedules that run, has no say in it.
+	// The flag of running schedules has no influence on it.
 	p.manifest(strings.NewReplacer(`"enableHistoricalCorrection":"on"`, `"enableHistoricalCorrection":"off"`, `"enableProductionCorrection":"on",`, "").Replace(floortest.Manifest))
 	_, err = enter(auth.Admin)
 	refused(t, err, errdefs.Forbidden, "enableHistoricalCorrection", "account")
@@ -259,7 +260,7 @@ func TestHistoricalCorrection(t *testing.T) {
 	p.must(enter(auth.Admin))
 }
 
-// A correction brings a completed schedule back; it does not end again by what ended it.
+// A correction reopens a completed schedule; the reason for its end does not end it again.
 func TestReopened(t *testing.T) {
 	p := newPlant(t)
 	in := input("08:00")
@@ -309,7 +310,7 @@ func TestManualDowntimeCountsNothing(t *testing.T) {
 	p.told(v.ID, "running 08:00- 3/1 create start")
 }
 
-// Every operation whose flag is off is refused with the flag and the level that decided.
+// Each operation whose flag is off is refused with the flag and the level that decided.
 func TestFlags(t *testing.T) {
 	type operation struct {
 		flag string
@@ -395,7 +396,7 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// A flag that is off is told first: also where nothing runs, or nothing of that name is there.
+// A flag that is off is reported before other errors, such as no running or no such schedule.
 func TestFlagComesFirst(t *testing.T) {
 	p := newPlant(t, `"enableManualProduction":"on","enableRejectProduction":"on",`, "", `"enableProductionCorrection":"on","enableHistoricalCorrection":"on",`, "", `"enableQuickScheduleStart":"on",`, "")
 	for _, in := range []schedule.EntryInput{{Good: 1}, {Bad: 1}, {Reject: 1}, {Good: -1, Correction: true}, {Reject: 1, ScheduleID: "none"}} {
@@ -408,7 +409,7 @@ func TestFlagComesFirst(t *testing.T) {
 	refused(t, err, errdefs.Forbidden, "enableQuickScheduleStart is off")
 }
 
-// Within the group a schedule may also be moved where stations are flexible; a move keeps the length.
+// Where stations are flexible, a schedule may also be moved within the group. A move keeps its length.
 func TestMoves(t *testing.T) {
 	p := newPlant(t, `"enableManualDowntime":"on"`, `"enableManualDowntime":"on","enableScheduleStationFlexibility":"on"`)
 	in := input("08:00")
@@ -438,7 +439,7 @@ func TestMoves(t *testing.T) {
 	refused(t, err, errdefs.Conflict, "running")
 }
 
-// Operators act on the stations they are bound to, and do not plan.
+// Operators act only at the stations they are bound to, and do not plan.
 func TestRoles(t *testing.T) {
 	p := newPlant(t)
 	v := p.make(input("08:00"))
@@ -466,12 +467,12 @@ func TestRoles(t *testing.T) {
 	nowhere := person(auth.Operator)
 	nowhere.StationCodes = nil
 	refused(t, as(nowhere, begin), errdefs.Forbidden, "bound")
-	supervisor := person(auth.Supervisor) // whose tablet is bound acts everywhere
+	supervisor := person(auth.Supervisor) // a supervisor may act at all stations, whatever the tablet is bound to
 	supervisor.StationCodes = []string{"PACK"}
 	p.must(nil, as(supervisor, write))
 }
 
-// A quick schedule needs a SKU that may be used so; two in one millisecond are two.
+// A quick schedule needs a SKU that allows it. Two of them in one millisecond are two schedules.
 func TestQuick(t *testing.T) {
 	p := newPlant(t)
 	quick := func(in schedule.QuickInput) (*schedule.View, error) {
@@ -502,7 +503,7 @@ func TestQuick(t *testing.T) {
 	}
 }
 
-// What counts at a time whose signals are gone stays as it is: nothing is entered there, taken back or taken up again.
+// Counts whose signals have been deleted cannot change: no entries, undos or reopened schedules at such a time.
 func TestOlderThanTheSignals(t *testing.T) {
 	p := newPlant(t)
 	p.Retention = 3 * 24 * time.Hour

@@ -21,7 +21,7 @@ import (
 
 const account = floortest.Account
 
-// plant is a Rig with schedules. Its clock starts on Monday, 2026-03-02 at 08:00, in UTC like the plant.
+// plant is a Rig with schedules. Its clock starts on Monday, 2026-03-02 at 08:00 UTC; the plant's zone is UTC, too.
 type plant struct {
 	*floortest.Rig
 	t *testing.T
@@ -36,7 +36,7 @@ func person(role auth.Role) auth.Principal {
 	return p
 }
 
-// newPlant makes a plant; change replaces texts in the manifest, old and new by turns.
+// newPlant returns a plant. change has pairs of texts to replace in the manifest, old and new.
 func newPlant(t *testing.T, change ...string) *plant {
 	t.Helper()
 	p := &plant{t: t, Rig: floortest.New(t, strings.NewReplacer(change...).Replace(floortest.Manifest), schedule.Buckets()...)}
@@ -55,7 +55,7 @@ func newPlant(t *testing.T, change ...string) *plant {
 	return p
 }
 
-// restart opens the floor and the schedules as the service does after it was off.
+// restart opens the floor and the schedules again, as after a restart of the service.
 func (p *plant) restart() {
 	p.t.Helper()
 	var err error
@@ -75,7 +75,7 @@ func (p *plant) restart() {
 	p.Open(nil, p.s)
 }
 
-// present is the floor of a plant as it is, also after a restart.
+// present is the current floor of a plant, also after a restart.
 type present struct{ p *plant }
 
 func (f present) Plan(id string) (*station.Plan, error) { return f.p.Floor.Plan(id) }
@@ -93,7 +93,7 @@ func do[T any](p *plant, fn func(w *floor.Work) (T, error)) (out T, err error) {
 	return out, err
 }
 
-// clock reads "08:30", "08:30:15.250" or "+1 06:00" (the day after) of the first day.
+// clock parses "08:30", "08:30:15.250" or "+1 06:00" (the next day), relative to the first day.
 func clock(text string) int64 {
 	day := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 	if rest, ok := strings.CutPrefix(text, "+1 "); ok {
@@ -133,14 +133,14 @@ func moment(text string) *schedule.Moment {
 	return &m
 }
 
-// until lets time pass up to a moment, a second at a time near schedules' moments.
+// until advances the clock to a moment, in steps of one second near the schedules' times.
 func (p *plant) until(text string) {
 	p.t.Helper()
 	left := time.UnixMilli(clock(text)).Sub(p.Now())
 	p.Pass(left, max(left/20, time.Second).Round(time.Second))
 }
 
-// input is a schedule of BOWL at PRESS.
+// input returns a schedule of BOWL at PRESS.
 func input(start string) schedule.Input {
 	return schedule.Input{
 		StationCode: given("PRESS"), SKUCode: given("BOWL"), PlannedStart: given(*moment(start)),
@@ -186,7 +186,7 @@ func (p *plant) must(_ any, err error) {
 	}
 }
 
-// good sends units that a machine made.
+// good sends units made by the machine.
 func (p *plant) good(n float64) {
 	p.t.Helper()
 	p.Send(floortest.Signal("PRESS", 0, map[signal.Field]float64{signal.ProductionCompleteGood: n, signal.Productive: 1}))
@@ -201,7 +201,7 @@ func (p *plant) get(id string) *schedule.View {
 	return v
 }
 
-// story returns what a schedule is: its state, its actual times, its units and its moves.
+// story describes a schedule: its state, actual times, units and moves.
 func (p *plant) story(id string) string {
 	p.t.Helper()
 	v := p.get(id)
@@ -228,7 +228,7 @@ func (p *plant) told(id, want string) {
 	}
 }
 
-// refused holds an error against its kind and parts of its text.
+// refused checks the kind of an error and parts of its text.
 func refused(t *testing.T, err error, kind errdefs.Kind, parts ...string) {
 	t.Helper()
 	if err == nil {
@@ -253,5 +253,5 @@ func (p *plant) manifest(text string) {
 	p.Pass(time.Millisecond, 0)
 }
 
-// given is a value that a request has.
+// given returns a value that is present in the request.
 func given[T any](v T) schedule.Given[T] { return schedule.Given[T]{Set: true, Value: v} }

@@ -8,7 +8,7 @@ import (
 	"opsmon/app/instant"
 )
 
-// Given is a value in a request that makes or changes something: when absent it stays as it is, and null clears it.
+// Given is an optional value of a request. An absent one leaves the field unchanged, and null clears it.
 type Given[T any] struct {
 	Set, Null bool
 	Value     T
@@ -23,7 +23,7 @@ func (g *Given[T]) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, &g.Value)
 }
 
-// put brings the value into force.
+// put sets v if the value is given.
 func (g Given[T]) put(v *T) {
 	if g.Set {
 		*v = g.Value // null is the zero value
@@ -47,7 +47,7 @@ func (m *Moment) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Input makes a schedule, or changes the one that ID names: POST /schedule. Its numbers are within the bounds of
+// Input creates a schedule, or changes the one with ID: POST /schedule. Its numbers are within the limits of
 // schedule-write.schema.json.
 type Input struct {
 	ID              string         `json:"id"` // "" makes one
@@ -72,7 +72,7 @@ type Input struct {
 	Note            Given[string]  `json:"note"`
 }
 
-// over returns the fields with the input brought into force.
+// over returns the fields with the input applied.
 func (in *Input) over(f Fields) Fields {
 	in.StationCode.put(&f.StationCode)
 	in.Kind.put(&f.Kind)
@@ -101,7 +101,7 @@ func (in *Input) over(f Fields) Fields {
 			f.AutoEndQuantity = &in.AutoEndQuantity.Value
 		}
 	}
-	if f.Kind == "" { // one of the codes tells it
+	if f.Kind == "" { // derived from the code that is given
 		switch {
 		case f.SKUCode != "" && f.ReasonCode == "":
 			f.Kind = Production
@@ -113,17 +113,17 @@ func (in *Input) over(f Fields) Fields {
 }
 
 const (
-	// maxBack is how far back a start may be planned, ms: as far as a tablet may have been offline.
+	// maxBack is how far back a start may be planned, ms: as long as a tablet may have been offline.
 	maxBack = instant.DayMs
 	// maxAhead is how far ahead a start may be planned, ms.
 	maxAhead = 731 * instant.DayMs
 	// maxLength is how long a schedule may be planned to last, ms.
 	maxLength = 366 * instant.DayMs
-	// drift is how much a client's clock may be ahead, ms.
+	// drift is the tolerated lead of a client's clock, ms.
 	drift = 2 * 60 * 1000
 )
 
-// fixed are the fields of a schedule that do not change while it runs, by name.
+// fixed returns the names of the changed fields that must not change while a schedule runs.
 func fixed(a, b *Fields) (changed []string) {
 	same := func(name string, same bool) {
 		if !same {
@@ -150,8 +150,8 @@ func fixed(a, b *Fields) (changed []string) {
 
 func equal(a, b *bool) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// check holds what a schedule is to be against the station and against itself (monitoring.md section 4). at is when it is
-// said, ms. old is what it was before, nil for a new one. st is nil when there is no such station.
+// check validates the fields of a schedule (monitoring.md section 4). at is the time of the request, ms. old has the
+// previous fields, nil for a new schedule. st is nil if there is no such station.
 func (f *Fields) check(st *station.Station, old *Fields, at int64) error {
 	var p errdefs.Problems
 	switch {
@@ -253,8 +253,7 @@ func (f *Fields) checkTimes(p *errdefs.Problems, old *Fields, at int64) {
 	}
 }
 
-// checkEnd judges another end of a schedule that runs since a moment, ms: it may have been started before the start that was
-// planned.
+// checkEnd validates a new end of a schedule running since a moment, ms, which may be before its planned start.
 func (f *Fields) checkEnd(p *errdefs.Problems, since, at int64) {
 	switch end := f.PlannedEnd; {
 	case end == 0:
@@ -265,4 +264,4 @@ func (f *Fields) checkEnd(p *errdefs.Problems, since, at int64) {
 	}
 }
 
-// stamp writes a moment as answers do.
+// stamp formats a time as in answers of the API.

@@ -12,24 +12,25 @@ import (
 	"opsmon/kv"
 )
 
-// Where is a station and the range of its time that is asked for, ms.
+// Where is a station and a requested time range, ms.
 type Where struct {
 	StationCode string
 	calendar.Range
 }
 
-// Filter says which schedules to list.
+// Filter selects the schedules of a list.
 type Filter struct {
 	Where       []Where
-	States      []State // none: all but those that were deleted
+	States      []State // empty: all except deleted ones
 	Limit, Skip int
 }
 
-// MaxListed is how many schedules a list may go over, whatever page of it is asked for.
+// MaxListed is the largest number of schedules in the ranges of one list, over all its pages.
 const MaxListed = 100_000
 
-// List lists the schedules of an account that have time in the ranges, by their begin, and how many there are in all.
-// Without a known end a planned schedule is a moment. Errors: Invalid for ranges with more than MaxListed; the store's.
+// List returns a page of the schedules that overlap the ranges, ordered by start, and their total number. A planned
+// schedule without a known end occupies one moment. Errors: Invalid for ranges with more than MaxListed schedules; the
+// store's.
 func (s *Service) List(accountID string, f Filter) ([]*View, int, error) {
 	now := s.cfg.Floor.Time()
 	var found []*Schedule
@@ -67,7 +68,7 @@ func (s *Service) List(accountID string, f Filter) ([]*View, int, error) {
 	return views, total, err
 }
 
-// pauses notes the production schedules that are paused.
+// pauses records the paused production schedules in paused.
 func pauses(tx *kv.Tx, account string, list []*Schedule, paused map[string]bool) error {
 	for _, sched := range list {
 		if sched.State == Running && sched.Kind == Production {
@@ -81,7 +82,7 @@ func pauses(tx *kv.Tx, account string, list []*Schedule, paused map[string]bool)
 	return nil
 }
 
-// Get shows one schedule. errdefs.NotFound.
+// Get returns one schedule. Error: errdefs.NotFound.
 func (s *Service) Get(accountID, id string) (*View, error) {
 	var list []*Schedule
 	paused := map[string]bool{}
@@ -103,8 +104,9 @@ func (s *Service) Get(accountID, id string) (*View, error) {
 	return views[0], nil
 }
 
-// shelves returns where the schedules of some states stand that are neither planned nor running, with how long before a range
-// one may begin, ms, and others be before it that reach into the range: those that ended do not overlap, and plans may.
+// shelves returns the sections of the list that hold the ended schedules of some states, each with the search distance
+// before a range, ms. Completed schedules do not overlap each other, so the last one before the range is enough;
+// deleted ones may overlap.
 func shelves(states []State) map[string]int64 {
 	list := map[string]int64{}
 	if len(states) == 0 || slices.Contains(states, Completed) {
@@ -116,7 +118,7 @@ func shelves(states []State) map[string]int64 {
 	return list
 }
 
-// placesIn adds the places of a station's schedules that have time in a range.
+// placesIn appends the places of a station's schedules that overlap a range.
 func placesIn(tx *kv.Tx, account string, w Where, states []State, now int64, all []place) ([]place, error) {
 	use := func(p place) {
 		end := max(p.end, p.begins+1)
@@ -158,7 +160,7 @@ func placesIn(tx *kv.Tx, account string, w Where, states []State, now int64, all
 	return all, nil
 }
 
-// show shows schedules with what they have recorded.
+// show returns the representations of schedules with their counts.
 func (s *Service) show(account string, list []*Schedule, paused map[string]bool) ([]*View, error) {
 	plan, err := s.cfg.Floor.Plan(account)
 	if err != nil {
@@ -176,8 +178,8 @@ func (s *Service) show(account string, list []*Schedule, paused map[string]bool)
 	return views, nil
 }
 
-// counts returns what schedules have recorded: nothing of those that have not started, and what the stations' minutes say of
-// the others. It leaves out what is not known.
+// counts returns the counts of schedules from the stations' minutes. Schedules that have not started, or whose minutes
+// are unknown, are left out.
 func (s *Service) counts(account string, list []*Schedule) (map[string]*Count, error) {
 	counts := map[string]*Count{}
 	spans := map[string]calendar.Range{} // by station
@@ -219,7 +221,7 @@ func (s *Service) counts(account string, list []*Schedule) (map[string]*Count, e
 	return counts, nil
 }
 
-// sums adds up what minutes say of each production schedule.
+// sums adds up the minutes by production schedule.
 func sums(minutes []monitor.Minute) map[string]*Count {
 	totals := map[string]*[3]int64{}
 	short := map[string]int{}

@@ -18,7 +18,7 @@ func span(from, to string) schedule.Filter {
 
 func everything() schedule.Filter { return span("-1 00:00", "+1 23:59") }
 
-// Schedules are listed where they have time in the range, by their begin.
+// Schedules are listed if they overlap the range, ordered by start.
 func TestList(t *testing.T) {
 	p := newPlant(t)
 	name := map[string]string{}
@@ -74,7 +74,7 @@ func TestList(t *testing.T) {
 		{"-1 00:00", "+1 23:00", "planned,running", "b d c"},
 		{"-1 00:00", "+1 23:00", "completed,running", "a b n"},
 		{"-1 00:00", "+1 23:00", "deleted,completed", "f a g n e"},
-		{"10:50", "10:55", "deleted", "f"}, // another one, which began later, was over by then
+		{"10:50", "10:55", "deleted", "f"}, // another one, which began later, had ended by then
 		{"-1 00:00", "07:00", "", ""},
 	} {
 		f := span(tt.from, tt.to)

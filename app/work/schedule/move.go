@@ -15,7 +15,7 @@ import (
 	"opsmon/app/instant"
 )
 
-// act is one operation on its way: who makes it, and when it takes effect.
+// act is one operation: who performs it, and when it takes effect.
 type act struct {
 	s        *Service
 	w        *floor.Work
@@ -23,12 +23,12 @@ type act struct {
 	at       int64 // ms
 	initials string
 	note     string
-	problems errdefs.Problems // with the request, so far
+	problems errdefs.Problems // problems of the request found so far
 }
 
-// act begins an operation of a caller at a station. at is when it is said to have been; nil is now. An at that is wrong is
-// among the problems, which the operation must return by invalid. Errors: Forbidden, Conflict for an at whose signals are
-// not kept any more.
+// act begins an operation of a caller at a station. at is its time according to the caller; nil: now. An invalid at is
+// added to the problems, which the operation must return by invalid. Errors: Forbidden; Conflict if the signals of that
+// time have been deleted.
 func (s *Service) act(w *floor.Work, p auth.Principal, role auth.Role, stationCode string, at *Moment) (*act, error) {
 	if err := auth.AuthorizeAt(s.cfg.Authorize, w.Tx, p, role, stationCode); err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (s *Service) act(w *floor.Work, p auth.Principal, role auth.Role, stationCo
 	return a, w.Reaches(moment)
 }
 
-// say notes who acts, and what was said.
+// say sets the author and the note.
 func (a *act) say(initials, note string, required bool) {
 	var err error
 	a.note = note
@@ -50,7 +50,7 @@ func (a *act) say(initials, note string, required bool) {
 	_ = a.problems.Take(err) // it is Invalid
 }
 
-// invalid returns all problems with the request, those that are Invalid among errs included, else the first of the errs.
+// invalid returns all problems with the request, including errs of kind Invalid, else the first of errs.
 func (a *act) invalid(errs ...error) error {
 	var other error
 	for _, err := range errs {
@@ -64,7 +64,7 @@ func (a *act) invalid(errs ...error) error {
 	return other
 }
 
-// event makes an event of the act.
+// event returns an event of the act.
 func (a *act) event(move Move, note string) Event {
 	if note != "" && a.note != "" {
 		note += "; "
@@ -72,11 +72,11 @@ func (a *act) event(move Move, note string) Event {
 	return Event{Move: move, At: a.at, Recorded: a.w.Now, By: a.by, Initials: a.initials, Note: note + a.note}
 }
 
-// maxEvents is how many events a schedule may have; past it people cannot change it any more.
+// maxEvents limits the events of a schedule. After that, people cannot change it any more.
 const maxEvents = 200
 
-// save stores what became of a schedule, with its event; watchers are told. What people do is audited. Of a trial nothing is
-// stored.
+// save stores the next state of a schedule with its event and publishes it. Actions of people are audited. A dry run
+// stores nothing.
 func (a *act) save(old, next *Schedule, e Event) error {
 	if old != nil && len(old.Events) >= maxEvents && a.by != service {
 		return errdefs.New(errdefs.Conflict, "the schedule %s has been changed %d times; it cannot be changed any more", old.ID, maxEvents)
@@ -105,14 +105,14 @@ func (a *act) save(old, next *Schedule, e Event) error {
 	return nil
 }
 
-// copy returns a copy whose events can be added to.
+// copy returns a copy that shares no events, so its events can be appended to.
 func (s *Schedule) copy() *Schedule {
 	c := *s
 	c.Events = slices.Clone(s.Events)
 	return &c
 }
 
-// station returns a station by a field of the request: Invalid where there is none.
+// station returns the station named by a field of the request. Error: Invalid if there is no such station.
 func (a *act) station(field, code string) (*station.Station, error) {
 	st, err := a.w.Station(code)
 	if err != nil && errdefs.KindOf(err) == errdefs.NotFound {
@@ -121,7 +121,7 @@ func (a *act) station(field, code string) (*station.Station, error) {
 	return st, err
 }
 
-// runnable reports whether the station still takes what the schedule is for: Conflict.
+// runnable checks that the station still accepts the schedule's SKU or reason. Error: Conflict.
 func (f *Fields) runnable(st *station.Station) error {
 	if f.Kind == Production && st.SKUs[f.SKUCode] == nil {
 		return errdefs.New(errdefs.Conflict, "%s may not run the SKU %s any more", st.Code, f.SKUCode)
@@ -144,7 +144,7 @@ func (s *Schedule) endsByQuantity(st *station.Station) bool {
 	return on
 }
 
-// lane reads what is and was at a station, of one kind, after the act's moment.
+// lane reads the running schedule of one kind at a station, and those that ended after the act's moment.
 func (a *act) lane(stationCode string, kind Kind) (l lane, err error) {
 	if l.running, err = runningOf(a.w.Tx, a.w.Account, stationCode, kind); err != nil {
 		return lane{}, err
@@ -153,8 +153,8 @@ func (a *act) lane(stationCode string, kind Kind) (l lane, err error) {
 	return l, err
 }
 
-// start starts a planned schedule at the act's moment, at a station that may be another than planned. One of its kind
-// that runs ends where endRunning says so. Errors: Conflict.
+// start starts a planned schedule at the act's moment, at a station that may differ from the planned one. If endRunning
+// is set, it ends the running schedule of its kind. Error: Conflict.
 func (a *act) start(old *Schedule, st *station.Station, how Move, endRunning bool) (*Schedule, error) {
 	l, err := a.lane(st.Code, old.Kind)
 	if err != nil {
@@ -189,19 +189,19 @@ func (a *act) start(old *Schedule, st *station.Station, how Move, endRunning boo
 	return next, a.save(old, next, a.event(how, note))
 }
 
-// expect notes what follows from the plan when it starts, or started, at a moment.
+// expect sets the values that follow from the plan if the schedule starts at a moment.
 func (s *Schedule) expect(st *station.Station, start int64) outlook {
 	o := s.outlook(st, start)
 	s.EndDue, s.Rate, s.RateFrom = o.end, o.rate, o.rateFrom
 	return o
 }
 
-// end ends a running schedule at the act's moment, or a millisecond after its start, or behind what operators entered for
-// it: units that come late may reach its quantity before that. Its last rate is kept.
+// end ends a running schedule at the act's moment, but at least a millisecond after its start and after its operators'
+// entries: late units may reach its quantity before that. The schedule keeps its last rate.
 func (a *act) end(old *Schedule, how Move, note string) (*Schedule, error) {
 	in := monitor.Input{At: max(a.at, old.Start+1), Kind: monitor.InputScheduleEnd, ID: old.ID}
 	if how == MoveQuantityReached {
-		in.At, in.Kind = a.at, monitor.InputQuantityEnd // the unit that completes it may be made in the ms in which it starts
+		in.At, in.Kind = a.at, monitor.InputQuantityEnd // the completing unit may be made in the ms of the start
 	}
 	latest, err := a.latestEntry(old, in.At)
 	switch {
@@ -210,9 +210,9 @@ func (a *act) end(old *Schedule, how Move, note string) (*Schedule, error) {
 	case a.by != service && latest > in.At+1:
 		return nil, errdefs.New(errdefs.Conflict, "the schedule %s has an operator's entry of %s; take it back, or end the schedule after it", old.ID, instant.FormatMs(latest))
 	case latest >= in.At && in.Kind == monitor.InputQuantityEnd:
-		in.At = latest // in one ms it comes after entries
+		in.At = latest // within a ms, this end comes after entries
 	case latest >= in.At:
-		in.At = latest + 1 // and other ends come before them
+		in.At = latest + 1 // other ends come before them
 	}
 	next := old.copy()
 	if st, err := a.w.Station(old.StationCode); err == nil {

@@ -12,9 +12,9 @@ import (
 	"opsmon/app/instant"
 )
 
-// Write makes a planned schedule, or changes the one that the input names: a planned one wholly, a running one in quantity,
-// end and note. For a supervisor. Errors: Invalid by field; Forbidden; NotFound; Conflict where it would overlap another of
-// its kind, one of the same SKU and planned start is there, or it has ended.
+// Write creates a planned schedule, or changes the one with the input's ID: all fields of a planned one; quantity, end
+// and note of a running one. It requires a supervisor. Errors: Invalid by field; Forbidden; NotFound; Conflict if it
+// would overlap another of its kind, has the same SKU and planned start as another, or has ended.
 func (s *Service) Write(w *floor.Work, p auth.Principal, in Input) (*View, error) {
 	if in.ID == "" {
 		return s.create(w, p, in)
@@ -37,7 +37,7 @@ func (s *Service) Write(w *floor.Work, p auth.Principal, in Input) (*View, error
 	return nil, gone(old)
 }
 
-// gone returns the error of a schedule that has ended.
+// gone returns the error for an ended schedule.
 func gone(s *Schedule) error {
 	if s.State == Completed {
 		return errdefs.New(errdefs.Conflict, "the schedule %s ended at %s", s.ID, instant.FormatMs(s.End))
@@ -58,7 +58,7 @@ func (s *Service) create(w *floor.Work, p auth.Principal, in Input) (*View, erro
 	return a.view(made)
 }
 
-// plan makes a planned schedule.
+// plan creates a planned schedule.
 func (a *act) plan(f Fields) (*Schedule, error) {
 	st, err := a.find(f.StationCode)
 	if err != nil {
@@ -68,7 +68,7 @@ func (a *act) plan(f Fields) (*Schedule, error) {
 		return nil, err
 	}
 	made := &Schedule{Fields: f, State: Planned, Events: []Event{}, Created: a.w.Now}
-	if !a.w.Dry { // what is only tried has no name
+	if !a.w.Dry { // a dry run needs no ID
 		made.ID = newID()
 	}
 	made.expect(st, f.PlannedStart)
@@ -78,7 +78,7 @@ func (a *act) plan(f Fields) (*Schedule, error) {
 	return made, a.save(nil, made, a.event(MoveCreate, ""))
 }
 
-// find returns a station, nil when there is none.
+// find returns a station; nil if there is no such station.
 func (a *act) find(code string) (*station.Station, error) {
 	st, err := a.w.Station(code)
 	if errdefs.KindOf(err) == errdefs.NotFound || err == nil && st.Archived {
@@ -87,10 +87,10 @@ func (a *act) find(code string) (*station.Station, error) {
 	return st, err
 }
 
-// maxOpen is how many schedules may be planned at a station.
+// maxOpen limits the open schedules of a station.
 const maxOpen = 1000
 
-// fits reports whether a schedule may stand in the plan where it does: Conflict.
+// fits checks that a schedule does not conflict with the station's plan. Error: Conflict.
 func (a *act) fits(s *Schedule) error {
 	if s.Kind == Production {
 		if id, err := plannedAs(a.w.Tx, a.w.Account, s); err != nil {
@@ -138,8 +138,8 @@ func (a *act) replan(old *Schedule, f Fields, how Move) (*View, error) {
 	return a.view(next)
 }
 
-// movable reports whether a schedule may go to another station: within its group where the stations are flexible, anywhere
-// where the account allows dragging.
+// movable checks that a schedule may move to another station: within its group if the stations are flexible, anywhere
+// if the account allows dragging.
 func (a *act) movable(from string, to *station.Station, drag bool) error {
 	const dragging, flexible = "enableDragBetweenStationsOnGantt", "enableScheduleStationFlexibility"
 	if on, _ := to.Flag(dragging); on && drag {
@@ -208,8 +208,8 @@ func (a *act) change(old *Schedule, f Fields) (*View, error) {
 	return a.view(next)
 }
 
-// MoveInput moves a planned schedule to another station or time: POST /schedule/{id}/move. Without an end it keeps its
-// length.
+// MoveInput moves a planned schedule to another station or time: POST /schedule/{id}/move. Without an end, the schedule
+// keeps its length.
 type MoveInput struct {
 	At           *Moment `json:"at"`
 	StationCode  string  `json:"stationCode"`
@@ -217,8 +217,8 @@ type MoveInput struct {
 	PlannedEnd   *Moment `json:"plannedEndAt"`
 }
 
-// Move moves a planned schedule. For a supervisor. Errors: as Write's, and Forbidden with the flag that another station
-// needs.
+// Move moves a planned schedule. It requires a supervisor. Errors: as Write's, and Forbidden with the flag that is
+// required for another station.
 func (s *Service) Move(w *floor.Work, p auth.Principal, id string, in MoveInput) (*View, error) {
 	old, err := load(w.Tx, w.Account, id)
 	if err != nil {
@@ -250,8 +250,8 @@ func (s *Service) Move(w *floor.Work, p auth.Principal, id string, in MoveInput)
 	return a.replan(old, f, MoveStation)
 }
 
-// Delete deletes a planned schedule; one that was deleted before stays so. For a supervisor. Errors: Forbidden, NotFound,
-// Conflict for one that has started.
+// Delete deletes a planned schedule; deleting it again has no effect. It requires a supervisor. Errors: Forbidden;
+// NotFound; Conflict if it has started.
 func (s *Service) Delete(w *floor.Work, p auth.Principal, id string) error {
 	old, err := load(w.Tx, w.Account, id)
 	if err != nil {

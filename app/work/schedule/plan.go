@@ -8,19 +8,20 @@ import (
 	"opsmon/app/instant"
 )
 
-// RateImplied is where a rate comes from that quantity and end imply; station.Rate names the others.
+// RateImplied is the source of a rate implied by quantity and end. station.Rate names the other sources.
 const RateImplied = "implied"
 
-// outlook is what follows from a plan at a station.
+// outlook has the values calculated from a plan.
 type outlook struct {
-	end      int64   // ms; 0: not known
-	quantity float64 // units; 0: not known
-	rate     float64 // units per minute; 0: not known
+	end      int64   // ms; 0: unknown
+	quantity float64 // units; 0: unknown
+	rate     float64 // units per minute; 0: unknown
 	rateFrom string
 }
 
-// outlook works out what follows, when the schedule starts at a moment, ms. The rate of a fixed quantity and end is what
-// they imply from the planned start on, whenever it starts, unless it was started early and given an end before that.
+// outlook calculates the values for a start at a moment, ms. The rate implied by a fixed quantity and end is calculated
+// from the planned start, not the actual one, unless the schedule was started early and its end lies before the planned
+// start.
 func (f *Fields) outlook(st *station.Station, start int64) outlook {
 	o := outlook{end: f.PlannedEnd, quantity: f.PlannedQuantity}
 	if f.Kind == NonProduction {
@@ -43,7 +44,7 @@ func (f *Fields) outlook(st *station.Station, start int64) outlook {
 	return o
 }
 
-// machine returns what the engine needs of the schedule.
+// machine returns the schedule as the engine needs it.
 func (s *Schedule) machine(o outlook) monitor.Schedule {
 	m := monitor.Schedule{
 		ID: s.ID, NonProduction: s.Kind == NonProduction, SKU: s.SKUCode, Reason: s.ReasonCode, Quantity: s.PlannedQuantity,
@@ -55,11 +56,11 @@ func (s *Schedule) machine(o outlook) monitor.Schedule {
 	return m
 }
 
-// span returns the time that a schedule is planned to take its station for, ms: [start, end). Without a known end it is a
-// moment.
+// span returns the planned time of a schedule at its station, ms: [start, end). Without a known end it is one
+// millisecond.
 func (p place) span() (start, end int64) { return p.begins, max(p.end, p.begins+1) }
 
-// free reports whether an open schedule may stand where it does, beside the other open ones of its station: Conflict.
+// free checks that an open schedule overlaps no other open schedule of its station. Error: Conflict.
 func (p place) free(open []place) error {
 	start, end := p.span()
 	for _, o := range open {
@@ -77,15 +78,16 @@ func (p place) free(open []place) error {
 	return nil
 }
 
-// lane is what was and is at a station, of one kind.
+// lane has the running and the recently ended schedules of one kind at a station.
 type lane struct {
 	running *Schedule
-	// ended are those that ended after a moment, or at it by a unit, the latest first.
+	// ended has those that ended after a moment, or at it by quantity, the latest first.
 	ended []*Schedule
 }
 
-// enter finds the moment at which a schedule can start that is to start at a moment, ms, or says why it cannot: Conflict.
-// It is the moment itself, or the next ms where one of its kind has that. ends is the one that it ends.
+// enter returns the moment at which a schedule can start that should start at a moment, ms: that moment, or the next ms
+// if another of its kind occupies it. ends is the running schedule that it replaces. Error: Conflict if it cannot
+// start.
 func (l lane) enter(at int64, endRunning bool) (start int64, ends *Schedule, err error) {
 	for _, e := range l.ended {
 		switch free := e.freed(); {
@@ -108,7 +110,7 @@ func (l lane) enter(at int64, endRunning bool) (start int64, ends *Schedule, err
 	return max(at, r.Start+1), r, nil
 }
 
-// freed is the first moment at which another of the kind may start after one that has ended.
+// freed returns the first moment at which another of its kind may start after an ended schedule.
 func (s *Schedule) freed() int64 {
 	if s.byQuantity() {
 		return s.End + 1

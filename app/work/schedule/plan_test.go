@@ -11,8 +11,9 @@ import (
 	"opsmon/app/work/schedule"
 )
 
-// The four types of schedule, over shift time (monitoring.md section 4). PACK has a shift from 06:00 to 14:00 on weekdays;
-// 2026-03-02 is a Monday. BOWL is made at 60 a minute, PLATE at 2 s a cycle of 4: 120 a minute.
+// The four types of schedule over shift time (monitoring.md section 4). PACK has a shift from 06:00 to 14:00 on
+// weekdays; 2026-03-02 is a Monday. BOWL is made at 60 a minute. PLATE takes 2 s a cycle and 4 units a cycle: 120 a
+// minute.
 func TestTypes(t *testing.T) {
 	give := given[float64]
 	for _, tt := range []struct {
@@ -67,7 +68,7 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// The implied rate is what the machine goes by.
+// The machine's expected rate is the implied one.
 func TestImpliedRateAtTheMachine(t *testing.T) {
 	p := newPlant(t)
 	in := input("08:00")
@@ -85,7 +86,7 @@ func TestImpliedRateAtTheMachine(t *testing.T) {
 	}
 }
 
-// rate is the rate at PRESS now.
+// rate returns the current rate at PRESS.
 func (p *plant) rate() float64 {
 	p.t.Helper()
 	d, err := p.Floor.Detail(account, "PRESS", p.Now().UnixMilli()-60_000, p.Now().UnixMilli())
@@ -142,7 +143,7 @@ func TestRefusedPlans(t *testing.T) {
 	}
 }
 
-// Planned schedules of a kind do not overlap; one without a known end is a moment.
+// Planned schedules of a kind do not overlap; one without a known end occupies one moment.
 func TestOverlaps(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -183,7 +184,7 @@ func TestOverlaps(t *testing.T) {
 			} else {
 				refused(t, err, errdefs.Conflict, first.ID, "overlap")
 			}
-			p.make(made(tt.new, pause("09:00"))) // the other kind is free
+			p.make(made(tt.new, pause("09:00"))) // schedules of the other kind do not conflict
 			elsewhere := made(tt.new, input("09:00"))
 			elsewhere.StationCode = given("PRESS-2")
 			p.make(elsewhere)
@@ -204,8 +205,8 @@ func TestSameSKUAndStart(t *testing.T) {
 	refused(t, err, errdefs.Conflict, v.ID, "same SKU and planned start")
 	d := p.make(input("10:00"))
 	p.must(nil, p.delete(d.ID))
-	p.must(nil, p.delete(d.ID)) // twice is once
-	p.make(input("10:00"))      // what was deleted is out of the way
+	p.must(nil, p.delete(d.ID)) // deleting it again has no effect
+	p.make(input("10:00"))      // a deleted schedule does not conflict
 	refused(t, p.delete(v.ID), errdefs.Conflict, "ended at")
 }
 
@@ -214,7 +215,8 @@ func (p *plant) delete(id string) error {
 	return err
 }
 
-// A planned schedule changes wholly, a running one in quantity, end and note; null clears, absent stays.
+// All fields of a planned schedule can change, and quantity, end and note of a running one. null clears; absent means
+// unchanged.
 func TestChanges(t *testing.T) {
 	p := newPlant(t)
 	in := input("09:00")
@@ -228,7 +230,7 @@ func TestChanges(t *testing.T) {
 	_, err := p.write(schedule.Input{ID: v.ID, SKUCode: given("BOWL"), WorkOrder: given("WO-2")})
 	refused(t, err, errdefs.Conflict, "skuCode, workOrderReference")
 	same := schedule.Input{ID: v.ID, SKUCode: given("PLATE"), PlannedQuantity: given(1200.0), Note: given("second")}
-	v = p.make(same) // what stays as it is may be said
+	v = p.make(same) // unchanged values are accepted
 	if *v.PlannedQuantity != 1200 || *v.Note != "second" || show(v.ExpectedEnd.UnixMilli()) != "08:10" {
 		t.Errorf("running it is %+v", v)
 	}
@@ -236,7 +238,7 @@ func TestChanges(t *testing.T) {
 	refused(t, err, errdefs.Invalid, "plannedEndAt")
 	_, err = p.write(schedule.Input{ID: v.ID, PlannedEnd: given(*moment("08:00") + 366*24*60*60*1000 + 1)})
 	refused(t, err, errdefs.Invalid, "plannedEndAt", "366 days")
-	// It was started early: its end may lie before the start that was planned, and what follows counts from when it started.
+	// It was started early. Its end may be before its planned start, and calculations use the actual start.
 	v = p.make(schedule.Input{ID: v.ID, PlannedEnd: given(*moment("08:30"))})
 	if *v.Rate.UnitsPerMinute != 40 || *v.Rate.From != "implied" || show(v.ExpectedEnd.UnixMilli()) != "08:30" {
 		t.Errorf("with an end before its planned start it is %+v, at %+v", v, v.Rate)

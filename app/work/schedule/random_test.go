@@ -18,8 +18,8 @@ import (
 	"opsmon/app/work/schedule"
 )
 
-// Whatever people do, and in whatever order, schedules of a kind never ran at once, and what runs at the machine is what the
-// plan says.
+// Whatever people do, in any order, schedules of a kind never run at the same time, and the machine runs the schedule
+// of the plan.
 func TestRandomFloor(t *testing.T) {
 	apptest.Long(t)
 	for seed := range uint64(8) {
@@ -37,7 +37,7 @@ func TestRandomFloor(t *testing.T) {
 	}
 }
 
-// randomly does something that may be refused, but not fail.
+// randomly performs a random operation, which may be refused but must not fail.
 func (p *plant) randomly(r *rand.Rand) {
 	p.t.Helper()
 	stations := []string{"PRESS", "PRESS-2"}
@@ -125,10 +125,10 @@ func (p *plant) randomly(r *rand.Rand) {
 	}
 }
 
-// agrees holds the schedules against each other and against the machines.
+// agrees compares the schedules with each other and with the machines.
 func (p *plant) agrees() {
 	p.t.Helper()
-	p.Pass(2*time.Millisecond, 0) // what begins or ends in the ms after another does so
+	p.Pass(2*time.Millisecond, 0) // lets schedules start and end that follow others by one ms
 	views, _, err := p.s.List(account, everything())
 	p.must(nil, err)
 	now := p.Now().UnixMilli()

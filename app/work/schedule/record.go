@@ -10,19 +10,18 @@ import (
 	"opsmon/app/engine/monitor"
 )
 
-// Kind says what a schedule plans.
+// Kind is what a schedule plans: production or non-production.
 type Kind string
 
-// The kinds.
 const (
 	Production    Kind = "production"
 	NonProduction Kind = "nonProduction"
 )
 
-// State is how far a schedule has got.
+// State is the state of a schedule.
 type State string
 
-// The states (monitoring.md section 4).
+// The states of monitoring.md section 4.
 const (
 	Planned   State = "planned"
 	Running   State = "running"
@@ -30,17 +29,17 @@ const (
 	Deleted   State = "deleted"
 )
 
-// Move says what brought a schedule on.
+// Move is the kind of an Event.
 type Move string
 
-// The moves. The first two and the last leave the state as it is.
+// The first two moves and the last one do not change the state.
 const (
 	MoveCreate          Move = "create"
 	MoveChange          Move = "change" // of a running one
 	MoveStart           Move = "start"
 	MoveAutoStart       Move = "autoStart"
 	MoveEnd             Move = "end"
-	MoveCutShort        Move = "cutShort" // an end before the planned one
+	MoveCutShort        Move = "cutShort" // ended before the planned end
 	MoveAutoEnd         Move = "autoEnd"
 	MoveQuantityReached Move = "quantityReached"
 	MoveReplaced        Move = "replaced" // ended by the start of another of its kind
@@ -48,7 +47,7 @@ const (
 	MoveDelete          Move = "delete"
 	MoveCorrection      Move = "correction"     // completed -> running
 	MoveStation         Move = "move"           // to another station or time
-	MoveNotStarted      Move = "notStarted"     // its automatic start was not possible
+	MoveNotStarted      Move = "notStarted"     // its automatic start was impossible
 	MoveMaximumReached  Move = "maximumReached" // maxProductionCountPerSchedule: recording stopped
 )
 
@@ -62,7 +61,7 @@ type Event struct {
 	Note     string      `json:"note,omitempty"` // the other schedule, the station before, why not
 }
 
-// Fields are what people say of a schedule. They are stored: a changed field needs a migration. 0 and "": not given.
+// Fields are the fields that people enter. They are stored: a changed field needs a migration. 0 and "": not given.
 type Fields struct {
 	StationCode     string  `json:"stationCode"`
 	Kind            Kind    `json:"kind"`
@@ -79,63 +78,63 @@ type Fields struct {
 	PartsPerCycle   float64 `json:"partsPerCycle,omitempty"`
 	AutoStart       bool    `json:"autoStart,omitempty"`
 	AutoEnd         bool    `json:"autoEnd,omitempty"`
-	AutoEndQuantity *bool   `json:"autoEndOnQuantityComplete,omitempty"` // nil: as the account says
+	AutoEndQuantity *bool   `json:"autoEndOnQuantityComplete,omitempty"` // nil: the account's setting
 	ExtendShift     bool    `json:"extendShift,omitempty"`
 	Note            string  `json:"note,omitempty"`
 }
 
-// Schedule is one schedule as it is stored: a changed field needs a migration.
+// Schedule is a schedule as stored: a changed field needs a migration.
 type Schedule struct {
 	ID string `json:"id"`
 	Fields
 	State State `json:"state"`
-	Start int64 `json:"startedAt,omitempty"` // ms; 0: not yet
-	End   int64 `json:"endedAt,omitempty"`   // ms; 0: not yet
-	// EndDue is when it is to end: as it was given, or as quantity and rate imply from the actual start, else from the
-	// planned one. ms; 0: not known.
+	Start int64 `json:"startedAt,omitempty"` // ms; 0: not started
+	End   int64 `json:"endedAt,omitempty"`   // ms; 0: not ended
+	// EndDue is the due time of the end, ms: as entered, or calculated from quantity, rate and the actual or else
+	// planned start; 0: unknown.
 	EndDue int64 `json:"endDueAt,omitempty"`
-	// Rate is the rate when it last moved or changed, units per minute, and RateFrom where it came from; 0: none was known.
+	// Rate is the rate at the last move or change, units per minute, and RateFrom its source; 0: unknown.
 	Rate     float64 `json:"rate,omitempty"`
 	RateFrom string  `json:"rateFrom,omitempty"`
-	// EndSequence is the number of its end at the station, by which a correction takes it back.
+	// EndSequence is the sequence number of its end at the station, which a correction uses to cancel the end.
 	EndSequence uint64  `json:"endSequence,omitempty"`
 	Events      []Event `json:"events"`
 	Created     int64   `json:"createdAt"` // ms
 	Updated     int64   `json:"updatedAt"` // ms
 }
 
-// Entry is what an operator entered, as it is stored: a changed field needs a migration. Units.
+// Entry is an operator's entry as stored: a changed field needs a migration. Quantities are units.
 type Entry struct {
 	ID          string      `json:"id"`
 	StationCode string      `json:"stationCode"`
 	ScheduleID  string      `json:"scheduleId"`
-	At          int64       `json:"at"`        // ms, as it was said
-	Effective   int64       `json:"effective"` // ms: where it counts
+	At          int64       `json:"at"`        // ms, as entered
+	Effective   int64       `json:"effective"` // ms: when it counts
 	Good        float64     `json:"good,omitempty"`
 	Bad         float64     `json:"bad,omitempty"`
 	Reject      float64     `json:"reject,omitempty"`
 	Correction  bool        `json:"correction,omitempty"`
 	Initials    string      `json:"initials"`
 	Note        string      `json:"note,omitempty"`
-	Undoes      string      `json:"undoes,omitempty"`   // the entry that this one takes back
-	UndoneBy    string      `json:"undoneBy,omitempty"` // the entry that took this one back
-	Sequence    uint64      `json:"sequence,omitempty"` // at the station
+	Undoes      string      `json:"undoes,omitempty"`   // the entry that this one undoes
+	UndoneBy    string      `json:"undoneBy,omitempty"` // the entry that undid this one
+	Sequence    uint64      `json:"sequence,omitempty"` // sequence number at the station
 	Recorded    int64       `json:"recordedAt"`         // ms
 	By          audit.Actor `json:"by"`
 }
 
-// service is who makes the moves that time and counts make.
+// service is the author of automatic moves.
 var service = audit.Actor{Credential: "service"}
 
-// override is the schedule's own rate.
+// override returns the schedule's own rate.
 func (f *Fields) override() monitor.Rate {
 	return monitor.Rate{CycleTime: f.CycleTime, UnitsPerMinute: f.UnitsPerMinute, UnitsPerHour: f.UnitsPerHour}
 }
 
-// open reports whether the schedule may still move on.
+// open reports whether the schedule may still change state.
 func (s *Schedule) open() bool { return s.State == Planned || s.State == Running }
 
-// begins is where the schedule stands in lists: its actual start, else the planned one.
+// begins returns the schedule's time in lists: its actual start, else the planned one.
 func (s *Schedule) begins() int64 {
 	if s.Start != 0 {
 		return s.Start
@@ -143,7 +142,7 @@ func (s *Schedule) begins() int64 {
 	return s.PlannedStart
 }
 
-// automatic returns the moment at which the schedule moves by itself, ms; 0 is never.
+// automatic returns the time of the schedule's next automatic move, ms; 0: none.
 func (s *Schedule) automatic() int64 {
 	switch {
 	case s.State == Planned && s.AutoStart:
@@ -154,20 +153,21 @@ func (s *Schedule) automatic() int64 {
 	return 0
 }
 
-// byQuantity reports whether a unit ended the schedule: the next of its kind starts a millisecond later at the earliest.
+// byQuantity reports whether a unit ended the schedule. The next of its kind then starts at least a millisecond later.
 func (s *Schedule) byQuantity() bool {
 	return len(s.Events) > 0 && s.Events[len(s.Events)-1].Move == MoveQuantityReached
 }
 
-// newID is a random public id: 60 bits.
+// newID returns a random public ID of 60 bits.
 func newID() string {
 	var data [8]byte
 	rand.Read(data[:])
 	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(data[:]))[:12]
 }
 
-// entryID is an id of an operator's entry: when it was recorded, ms, and 40 random bits. It sorts by time, since entries
-// that count at one moment do so in the order of their ids: a reject finds what was entered before it.
+// entryID returns the ID of an operator's entry: the time of recording, ms, and 40 random bits. IDs sort by that time,
+// because entries that count at one moment are applied in the order of their IDs, so a reject comes after the entries
+// made before it.
 func entryID(now int64) string {
 	data := binary.BigEndian.AppendUint64(nil, uint64(now))[2:]
 	data = append(data, make([]byte, 5)...)

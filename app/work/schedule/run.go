@@ -11,15 +11,16 @@ import (
 // StartInput starts a schedule: POST /schedule/{id}/start.
 type StartInput struct {
 	At          *Moment `json:"at"`
-	StationCode string  `json:"stationCode"` // another one of the group; "" is the planned one
+	StationCode string  `json:"stationCode"` // another one of the group; "": the planned one
 	Initials    string  `json:"initials"`
 	Note        string  `json:"note"`
-	Correction  bool    `json:"correction"` // brings one that has ended back
-	EndRunning  bool    `json:"-"`          // ends one of its kind that runs
+	Correction  bool    `json:"correction"` // reopens an ended schedule
+	EndRunning  bool    `json:"-"`          // ends the running schedule of its kind
 }
 
-// Start starts a planned schedule. For an operator of the station. With Correction an admin takes the end of a completed
-// one back. Errors: Forbidden with the flag that is off; NotFound; Conflict that names the schedule that runs, or ran then.
+// Start starts a planned schedule. It requires an operator of the station. With Correction, an admin reopens a
+// completed schedule. Errors: Forbidden, with the flag that is off; NotFound; Conflict, which names the schedule that
+// is or was running.
 func (s *Service) Start(w *floor.Work, p auth.Principal, id string, in StartInput) (*View, error) {
 	old, err := load(w.Tx, w.Account, id)
 	if err != nil {
@@ -70,7 +71,7 @@ func (s *Service) Start(w *floor.Work, p auth.Principal, id string, in StartInpu
 	return a.view(next)
 }
 
-// startFor starts a schedule for a caller, who may not be allowed to end what runs.
+// startFor starts a schedule, and checks that the caller may end the running one.
 func (a *act) startFor(p auth.Principal, old *Schedule, st *station.Station, endRunning bool) (*Schedule, error) {
 	if endRunning && !p.Role.AtLeast(auth.Supervisor) {
 		l, err := a.lane(st.Code, old.Kind)
@@ -86,8 +87,8 @@ func (a *act) startFor(p auth.Principal, old *Schedule, st *station.Station, end
 	return a.start(old, st, MoveStart, endRunning)
 }
 
-// ending returns which move an end of a running schedule at the act's moment is, and whether it is allowed: an end before the
-// planned one is a cut short.
+// ending returns the move for an end of a running schedule at the act's moment and checks that it is allowed. An end
+// before the planned end is a cut short.
 func (a *act) ending(s *Schedule, st *station.Station) (Move, error) {
 	if s.PlannedQuantity == 0 && s.EndDue == 0 || s.EndDue != 0 && a.at >= s.EndDue {
 		return MoveEnd, nil
@@ -111,8 +112,8 @@ type EndInput struct {
 	Note     string  `json:"note"`
 }
 
-// End ends a running schedule. For an operator of the station. Errors: Invalid (at); Forbidden with the flag that is off for
-// an end before the planned one; NotFound; Conflict for one that does not run.
+// End ends a running schedule. It requires an operator of the station. Errors: Invalid (at); Forbidden, with the flag
+// that is off, for an end before the planned end; NotFound; Conflict for a schedule that is not running.
 func (s *Service) End(w *floor.Work, p auth.Principal, id string, in EndInput) (*View, error) {
 	old, err := load(w.Tx, w.Account, id)
 	if err != nil {
@@ -123,7 +124,8 @@ func (s *Service) End(w *floor.Work, p auth.Principal, id string, in EndInput) (
 		return nil, err
 	}
 	a.say(in.Initials, in.Note, false)
-	if old.State == Running && a.at < old.Start-1 { // an end in the ms of the start is the one after it, which may be ahead of now
+	// an end in the ms of the start is recorded 1 ms after it, which may be later than now
+	if old.State == Running && a.at < old.Start-1 {
 		a.problems.Add("at", "must be after the schedule's start, %s", instant.FormatMs(old.Start))
 	}
 	if err := a.invalid(); err != nil {
@@ -154,7 +156,7 @@ func (s *Service) End(w *floor.Work, p auth.Principal, id string, in EndInput) (
 	return next.show(st, c), nil
 }
 
-// reopen takes the end of a completed schedule back.
+// reopen reverses the end of a completed schedule.
 func (a *act) reopen(p auth.Principal, old *Schedule, st *station.Station) (*View, error) {
 	if err := a.historical(p, st); err != nil {
 		return nil, err
@@ -181,7 +183,7 @@ func (a *act) reopen(p auth.Principal, old *Schedule, st *station.Station) (*Vie
 	}
 	next := old.copy()
 	next.State, next.End, next.EndSequence = Running, 0, 0
-	off := false // it ended so once: from now on people decide
+	off := false // it would end again at once; from now on people decide
 	next.AutoEnd, next.AutoEndQuantity = false, &off
 	if next.Kind == NonProduction {
 		next.AutoEndQuantity = nil
@@ -192,7 +194,8 @@ func (a *act) reopen(p auth.Principal, old *Schedule, st *station.Station) (*Vie
 	return a.view(next)
 }
 
-// historical refuses corrections of what has ended to everybody but admins, and where the account does not allow them.
+// historical refuses corrections of ended schedules to everybody except admins, and to all if the account does not
+// allow them.
 func (a *act) historical(p auth.Principal, st *station.Station) error {
 	if err := a.s.cfg.Authorize(a.w.Tx, p, auth.Admin); err != nil {
 		return err
@@ -200,7 +203,7 @@ func (a *act) historical(p auth.Principal, st *station.Station) error {
 	return st.Refuse("enableHistoricalCorrection")
 }
 
-// QuickInput starts a schedule that nobody planned: POST /quick-schedule.
+// QuickInput starts a schedule without planning it: POST /quick-schedule.
 type QuickInput struct {
 	At              *Moment `json:"at"`
 	StationCode     string  `json:"stationCode"`
@@ -214,14 +217,14 @@ type QuickInput struct {
 	EndRunning      bool    `json:"-"`
 }
 
-// Quick makes a schedule and starts it. For an operator of the station; a tablet has to tell initials. Errors: Invalid by
-// field; Forbidden where enableQuickScheduleStart is off; Conflict that names the schedule that runs.
+// Quick creates a schedule and starts it. It requires an operator of the station; from a tablet, initials are required.
+// Errors: Invalid by field; Forbidden if enableQuickScheduleStart is off; Conflict, which names the running schedule.
 func (s *Service) Quick(w *floor.Work, p auth.Principal, in QuickInput) (*View, error) {
 	a, err := s.act(w, p, auth.Operator, in.StationCode, in.At)
 	if err != nil {
 		return nil, err
 	}
-	a.say(in.Initials, "", p.Tablet()) // a tablet is nobody's own
+	a.say(in.Initials, "", p.Tablet()) // several people share a tablet, so initials are required
 	st, err := a.find(in.StationCode)
 	if err != nil {
 		return nil, err
@@ -236,7 +239,7 @@ func (s *Service) Quick(w *floor.Work, p auth.Principal, in QuickInput) (*View, 
 		return nil, err
 	}
 	made := &Schedule{ID: newID(), Fields: f, State: Planned, Events: []Event{}, Created: w.Now}
-	for { // what starts by itself is never the same as what was planned
+	for { // a planned start taken by another schedule moves by 1 ms
 		id, err := plannedAs(w.Tx, w.Account, made)
 		if err != nil {
 			return nil, err
@@ -257,7 +260,7 @@ func (s *Service) Quick(w *floor.Work, p auth.Principal, in QuickInput) (*View, 
 	return a.view(next)
 }
 
-// quick refuses a SKU that is not for schedules that nobody planned: Invalid.
+// quick refuses a SKU that is not enabled for quick schedules. Error: Invalid.
 func (f *Fields) quick(st *station.Station) error {
 	if st == nil || st.SKUs[f.SKUCode] == nil || f.Kind != Production {
 		return nil
@@ -268,7 +271,7 @@ func (f *Fields) quick(st *station.Station) error {
 	return nil
 }
 
-// fields returns the plan of what starts at a moment, ms.
+// fields returns the plan of a schedule that starts at a moment, ms.
 func (in *QuickInput) fields(at int64) Fields {
 	f := Fields{
 		StationCode: in.StationCode, SKUCode: in.SKUCode, ReasonCode: in.ReasonCode, Kind: Production, WorkOrder: in.WorkOrder,

@@ -34,7 +34,7 @@ func TestStartsAndEnds(t *testing.T) {
 	refused(t, err, errdefs.Conflict, a.ID, "endrunning=true")
 	p.must(p.start(b.ID, schedule.StartInput{EndRunning: true}))
 	p.told(a.ID, "completed 08:01-08:10 7/0 create start replaced")
-	p.good(3) // in the very ms in which b began
+	p.good(3) // in the ms in which b began
 	p.told(b.ID, "running 08:10- 3/0 create start")
 	p.until("08:20")
 	v, err = p.end(b.ID, "")
@@ -50,7 +50,7 @@ func TestStartsAndEnds(t *testing.T) {
 	refused(t, err, errdefs.NotFound)
 }
 
-// A start and an end may be told up to 24 hours later; the time of another of the kind is refused.
+// A start and an end may be recorded up to 24 hours late, but not in the time of another schedule of the kind.
 func TestToldLater(t *testing.T) {
 	p := newPlant(t)
 	a, b, c := p.make(input("08:00")), p.make(input("08:01")), p.make(input("08:02"))
@@ -58,7 +58,7 @@ func TestToldLater(t *testing.T) {
 	p.good(5)
 	p.until("09:00")
 	p.must(p.start(a.ID, schedule.StartInput{At: moment("08:30")}))
-	p.told(a.ID, "running 08:30- 5/0 create start") // units without a schedule are given to it
+	p.told(a.ID, "running 08:30- 5/0 create start") // earlier units without a schedule count for it
 	_, err := p.end(a.ID, "08:29")
 	refused(t, err, errdefs.Invalid, "at", "after the schedule's start")
 	_, err = p.start(b.ID, schedule.StartInput{At: moment("08:20"), EndRunning: true})
@@ -78,7 +78,7 @@ func TestToldLater(t *testing.T) {
 	p.told(c.ID, "running 09:00- create start")
 }
 
-// Two in one millisecond: the first is one ms long, and the second starts after it.
+// Two starts in one millisecond: the first schedule lasts one ms, and the second starts after it.
 func TestOneMillisecond(t *testing.T) {
 	p := newPlant(t)
 	a, b := p.make(input("08:00")), p.make(input("08:01"))
@@ -114,7 +114,7 @@ func TestPause(t *testing.T) {
 	p.told(n.ID, "completed 08:10-08:20 create start end")
 }
 
-// Automatic moves take place at their moments exactly.
+// Automatic moves take effect exactly at their times.
 func TestAutomatic(t *testing.T) {
 	p := newPlant(t)
 	a := input("08:30")
@@ -138,7 +138,7 @@ func TestAutomatic(t *testing.T) {
 	}
 }
 
-// After the service was off, what fell due meanwhile is done, each at its moment.
+// After a time in which the service was off, due moves are made up, each at its own time.
 func TestCatchingUp(t *testing.T) {
 	p := newPlant(t)
 	var ids []string
@@ -168,7 +168,7 @@ func TestCatchingUp(t *testing.T) {
 	}
 }
 
-// One that was planned to start by itself and cannot is told, and waits.
+// A schedule that cannot start automatically reports that and stays planned.
 func TestNotStarted(t *testing.T) {
 	p := newPlant(t)
 	in := input("09:00")
@@ -213,7 +213,7 @@ func TestManyAtAShiftStart(t *testing.T) {
 	}
 }
 
-// A quantity that is reached ends the schedule with the unit that completes it, once, where account or schedule say so.
+// A schedule ends with the unit that completes its quantity, once, if the account or the schedule is set to do so.
 func TestQuantityReached(t *testing.T) {
 	for _, tt := range []struct {
 		name, manifest string
@@ -260,7 +260,8 @@ func TestAfterTheQuantity(t *testing.T) {
 	p.told(a.ID, "completed 08:00-08:05 13/0 create start quantityReached")
 }
 
-// A quantity that is changed while it runs counts from then on: raised, it is reached anew; lowered, at once.
+// A change of the quantity while the schedule runs applies from then on: raised, it can be reached again; lowered, it
+// may be reached at once.
 func TestChangedQuantity(t *testing.T) {
 	p := newPlant(t)
 	in := input("08:00")
@@ -295,7 +296,7 @@ func TestMaximum(t *testing.T) {
 	p.told(v.ID, "running 08:00- 9/1 create start maximumReached")
 }
 
-// Two tablets start at once: one wins, the other is told which runs.
+// Two tablets start a schedule at once: one succeeds, the other gets an error that names the running schedule.
 func TestTwoTabletsAtOnce(t *testing.T) {
 	p := newPlant(t)
 	ids := []string{p.make(input("08:00")).ID, p.make(input("08:01")).ID}
@@ -315,7 +316,7 @@ func TestTwoTabletsAtOnce(t *testing.T) {
 	refused(t, errs[1-won], errdefs.Conflict, ids[won], "running")
 }
 
-// What leaves the manifest ends.
+// Schedules end when their station leaves the manifest.
 func TestStationLeft(t *testing.T) {
 	p := newPlant(t)
 	a, b := p.make(input("08:00")), p.make(input("09:00"))
@@ -335,10 +336,9 @@ func TestStationLeft(t *testing.T) {
 	refused(t, err, errdefs.Invalid, "stationCode")
 }
 
-// What is entered between the moment at which a schedule ends by itself and the recording of that end meets the end: it
-// counts for the schedule, or is refused.
+// An entry between the moment of an automatic end and its recording either counts for the schedule or is refused.
 func TestEntryMeetsTheEnd(t *testing.T) {
-	reached := func(p *plant) { // and no second has passed since
+	reached := func(p *plant) { // less than a second has passed since
 		g := floortest.Signal("PRESS", p.Now().UnixMilli(), map[signal.Field]float64{signal.ProductionCompleteGood: 10})
 		g.Account, g.Arrived, g.Source = account, g.At, "device:works/gateway"
 		_, err := p.Signals.Append([]signal.Signal{g})
@@ -389,7 +389,7 @@ func TestEntryMeetsTheEnd(t *testing.T) {
 	}
 }
 
-// Units that come late and would end a schedule before an entry that counts for it end it behind the entry.
+// Late units that would end a schedule before one of its entries end it after that entry.
 func TestLateEndIsBehindEntries(t *testing.T) {
 	p := newPlant(t)
 	in := input("08:00")
@@ -406,7 +406,7 @@ func TestLateEndIsBehindEntries(t *testing.T) {
 	p.told(v.ID, "completed 08:00-08:06 11/2 create start quantityReached")
 }
 
-// One schedule that cannot be read keeps no other station's from starting, before a restart and after it.
+// One unreadable schedule does not prevent other stations' schedules from starting, before and after a restart.
 func TestADamagedScheduleIsInTheWayOfNoOtherStation(t *testing.T) {
 	p := newPlant(t)
 	p.Quiet = true

@@ -17,41 +17,41 @@ import (
 	"opsmon/kv"
 )
 
-// Config is what New needs.
+// Config has the dependencies of a Service.
 type Config struct {
-	Store *kv.Store // must hold Buckets(), and those of the floor
-	// Authorize checks in a transaction that the caller's credential still holds and its role is high enough.
+	Store *kv.Store // must have Buckets() and those of package floor
+	// Authorize checks in a transaction that the caller's credential is still valid and that its role is sufficient.
 	Authorize func(tx *kv.Tx, p auth.Principal, need auth.Role) error
 	Floor     Floor
-	Log       *slog.Logger // nil = none
+	Log       *slog.Logger // nil: discard
 
-	Retention time.Duration // after which Sweep removes what is over; 0 = never
-	Late      time.Duration // for how long after its end a schedule may get entries: as long as signals are kept
+	Retention time.Duration // after which Sweep deletes ended schedules and entries; 0: never
+	Late      time.Duration // how long after its end a schedule accepts entries: as long as signals are stored
 }
 
-// Floor is what is read of the stations. Tests have their floor anew after a restart.
+// Floor is the part of the floor that is read here. It is an interface because tests replace their floor at a restart.
 type Floor interface {
 	Plan(accountID string) (*station.Plan, error)
 	Detail(accountID, stationCode string, from, to int64) (*floor.Detail, error)
 	Time() int64
 }
 
-// Service is this room. Methods that take a Work are called inside floor.Do; all others from any goroutine. It is a
-// floor.Rule.
+// Service plans, starts and ends schedules. Methods that take a Work must be called inside floor.Do; all others from
+// any goroutine. It implements floor.Rule.
 type Service struct {
 	cfg Config
 
 	mu  sync.Mutex
-	due map[string]map[string]due // account -> schedule -> when it moves by itself
+	due map[string]map[string]due // account -> schedule -> its next automatic move
 }
 
-// due is when a schedule moves by itself, and where.
+// due is the time and the station of an automatic move.
 type due struct {
 	at      int64 // ms
 	station string
 }
 
-// New reads when schedules move by themselves. One that cannot be read does not: the log tells. Errors are the store's.
+// New reads the times of automatic moves. An unreadable schedule is logged and makes no moves. Errors are the store's.
 func New(cfg Config) (*Service, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -77,7 +77,7 @@ func New(cfg Config) (*Service, error) {
 	return s, nil
 }
 
-// note keeps in memory when a schedule moves by itself.
+// note updates the time of a schedule's next automatic move in memory.
 func (s *Service) note(account string, sched *Schedule) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,7 +105,7 @@ func (s *Service) Due(plan *station.Plan, now int64) (stationCodes []string) {
 	return slices.Compact(stationCodes)
 }
 
-// fallen returns the schedules of some stations that move by themselves up to now, with their moments.
+// fallen returns the schedules of some stations whose automatic moves are due, with their times.
 func (s *Service) fallen(account string, stationCodes []string, now int64) map[string]int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,11 +118,11 @@ func (s *Service) fallen(account string, stationCodes []string, now int64) map[s
 	return list
 }
 
-// maxTick is how many automatic moves one transaction makes; the next second makes the rest.
+// maxTick limits the automatic moves of one transaction; the next tick makes the rest.
 const maxTick = 2000
 
-// Tick implements floor.Rule: automatic starts and ends, each at the moment it was planned for, in order of time. After the
-// service was off it makes up for what fell due meanwhile.
+// Tick implements floor.Rule: it makes automatic starts and ends in order of their planned times. After a pause of the
+// service it makes up for the moves that became due meanwhile.
 func (s *Service) Tick(w *floor.Work, stationCodes []string) error {
 	var queue []falling
 	for id, at := range s.fallen(w.Account, stationCodes, w.Now) {
@@ -159,7 +159,7 @@ func (s *Service) Tick(w *floor.Work, stationCodes []string) error {
 	return nil
 }
 
-// falling is a move that falls due. Where several do at a moment, ends come before starts.
+// falling is a move that is due. At one moment, ends come before starts.
 type falling struct {
 	at     int64 // ms
 	starts bool
@@ -176,7 +176,7 @@ func compareFalling(a, b falling) int {
 	return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.id, b.id))
 }
 
-// automatic makes a move that time makes, at its moment, and returns the schedule as it is then.
+// automatic makes a due move at its planned time and returns the new state of the schedule.
 func (s *Service) automatic(w *floor.Work, sched *Schedule, at int64) (*Schedule, error) {
 	a := &act{s: s, w: w, by: service, at: at}
 	if sched.State == Running {
@@ -192,7 +192,7 @@ func (s *Service) automatic(w *floor.Work, sched *Schedule, at int64) (*Schedule
 			return next, nil
 		}
 	}
-	// It cannot start by itself: that is told, and it waits for somebody.
+	// It cannot start automatically: record that, and leave it planned.
 	var refused *errdefs.Error
 	if !errors.As(err, &refused) || refused.Kind != errdefs.Conflict && refused.Kind != errdefs.NotFound && refused.Kind != errdefs.Invalid {
 		return nil, err
@@ -202,7 +202,7 @@ func (s *Service) automatic(w *floor.Work, sched *Schedule, at int64) (*Schedule
 	return next, a.save(sched, next, a.event(MoveNotStarted, refused.Message))
 }
 
-// Happened implements floor.Rule: a schedule whose quantity was reached ends, where it is to.
+// Happened implements floor.Rule: a schedule ends when its quantity is reached, if it is set to do so.
 func (s *Service) Happened(w *floor.Work, stationCode string, e monitor.Event) error {
 	if e.Schedule == "" {
 		return nil
@@ -249,13 +249,14 @@ func maximum(w *floor.Work, stationCode string) int64 {
 	return st.Monitor.MaxUnits
 }
 
-// Recorded implements floor.Rule; what is recorded at stations is of no interest here.
+// Recorded implements floor.Rule; schedules do not depend on other inputs.
 func (s *Service) Recorded(*floor.Work, string, monitor.Input) error { return nil }
 
-// Cancelled implements floor.Rule; nor is what is taken back.
+// Cancelled implements floor.Rule; schedules do not depend on other inputs.
 func (s *Service) Cancelled(*floor.Work, string, monitor.Input) error { return nil }
 
-// Left implements floor.Rule: the open schedules of a station that left the manifest end (monitoring.md section 10).
+// Left implements floor.Rule: the open schedules of a station end when it leaves the manifest (monitoring.md section
+// 10).
 func (s *Service) Left(w *floor.Work, stationCode string) error {
 	open, err := openAt(w.Tx, w.Account, stationCode)
 	if err != nil {

@@ -11,16 +11,16 @@ import (
 	"opsmon/app/instant"
 )
 
-// standing is what an entry meets at a moment.
+// standing is the state of a schedule at one moment, as an entry finds it.
 type standing struct {
 	Count
 	at     int64
 	manual bool // manual downtime is active
-	adds   bool // good units that are entered are added, and not only shown
+	adds   bool // entered good units are added to the total, not only shown
 }
 
-// adds reports whether the totals of a schedule stay possible with an entry: not negative where it counts nor at any moment
-// after it, and new units not past the maximum. Conflict.
+// adds checks a schedule's totals with an additional entry: they must not be negative at the entry or at any later
+// moment, and new units must not exceed the maximum. Error: Conflict.
 func (a *act) adds(sched *Schedule, st *station.Station, e *Entry) error {
 	least, bad := (&standing{}).effect(e)
 	list, err := a.standings(sched, e, least, bad)
@@ -50,7 +50,8 @@ func (a *act) adds(sched *Schedule, st *station.Station, e *Entry) error {
 	return nil
 }
 
-// lacks reports whether the totals of a schedule stay possible without an entry: only what of it counts is taken back. Conflict.
+// lacks checks a schedule's totals without an entry. Only the part of the entry that counts is removed. Error:
+// Conflict.
 func (a *act) lacks(sched *Schedule, e *Entry) error {
 	d, err := a.w.Detail(e.StationCode, instant.FloorMinute(e.Effective), instant.FloorMinute(e.Effective)+instant.MinuteMs)
 	if err != nil {
@@ -71,7 +72,7 @@ func (a *act) lacks(sched *Schedule, e *Entry) error {
 	return nil
 }
 
-// effect is what an entry adds to good and bad.
+// effect returns what an entry adds to good and bad.
 func (was *standing) effect(e *Entry) (good, bad float64) {
 	good, bad = e.Good, e.Bad
 	if !e.Correction && !was.adds {
@@ -80,18 +81,18 @@ func (was *standing) effect(e *Entry) (good, bad float64) {
 	return good - e.Reject, bad + e.Reject
 }
 
-// with refuses totals below zero: Conflict.
+// with refuses totals below zero. Error: Conflict.
 func (was *standing) with(sched *Schedule, good, bad float64) error {
-	const rounding = 1e-6 // units: what is counted is whole millionths
+	const rounding = 1e-6 // units: counts are whole millionths
 	if was.Good+good < -rounding || was.Bad+bad < -rounding {
 		return errdefs.New(errdefs.Conflict, "the schedule %s had %s good and %s bad units at %s; a total must not be negative", sched.ID, units(was.Good), units(was.Bad), instant.FormatMs(was.at))
 	}
 	return nil
 }
 
-// standings returns what a change of good and bad units meets from an entry's place on: there, and right after the entries
-// behind it that take away, since totals fall nowhere else. It looks only where the change may find too little: each look
-// computes a part of the past.
+// standings returns the states affected by a change of good and bad units at an entry: at its own moment, and right
+// after each later entry that subtracts units, because totals decrease nowhere else. It reads only those states in
+// which the change may find too few units, because each read recalculates a part of the past.
 func (a *act) standings(sched *Schedule, e *Entry, good, bad float64) ([]standing, error) {
 	behind, err := a.behind(sched, e)
 	if err != nil {
@@ -114,7 +115,7 @@ func (a *act) standings(sched *Schedule, e *Entry, good, bad float64) ([]standin
 			left.Good, left.Bad = left.Good+min(0, lessGood), left.Bad+min(0, lessBad)
 		}
 		if left.Good+min(0, good) >= 0 && left.Bad+min(0, bad) >= 0 {
-			continue // whatever was made meanwhile is more
+			continue // units made since can only add to the total
 		}
 		if was, err = a.standingAt(sched, at); err != nil {
 			return nil, err
@@ -124,7 +125,7 @@ func (a *act) standings(sched *Schedule, e *Entry, good, bad float64) ([]standin
 	return list, nil
 }
 
-// behind returns the entries of a schedule that count after another, in the order in which they do.
+// behind returns the schedule's entries that count after another one, in the order in which they count.
 func (a *act) behind(sched *Schedule, e *Entry) ([]*Entry, error) {
 	order := func(a, b *Entry) int {
 		return cmp.Or(cmp.Compare(a.Effective, b.Effective), strings.Compare(a.ID, b.ID)) // as monitor.Compare
@@ -135,7 +136,7 @@ func (a *act) behind(sched *Schedule, e *Entry) ([]*Entry, error) {
 	return list, err
 }
 
-// first parts a list into the entries that count at its first moment, when that is at, and the rest.
+// first splits a list into its leading entries that count at a moment and the rest.
 func first(list []*Entry, at int64) (group, rest []*Entry) {
 	n := 0
 	for n < len(list) && list[n].Effective == at {
@@ -144,7 +145,7 @@ func first(list []*Entry, at int64) (group, rest []*Entry) {
 	return list[:n], list[n:]
 }
 
-// within gives, from what stands after entries of one moment, what stood after each of them and before them.
+// within returns the states before each entry of one moment, calculated back from the state after them.
 func (was standing) within(group []*Entry) []standing {
 	list := []standing{was}
 	for _, e := range slices.Backward(group) {
@@ -155,7 +156,7 @@ func (was standing) within(group []*Entry) []standing {
 	return list
 }
 
-// until is the last moment at which a schedule has all that counts for it.
+// until returns the last moment at which all of a schedule's units are counted.
 func (s *Schedule) until(now int64) int64 {
 	if s.State == Completed {
 		return s.End
@@ -163,8 +164,8 @@ func (s *Schedule) until(now int64) int64 {
 	return now
 }
 
-// standingAt returns what an entry meets at a moment: what the machine shows then, and from the end on what the minutes say,
-// as the machine has let go of the schedule.
+// standingAt returns the schedule's state at a moment: the machine's while the schedule runs, and from its end on the
+// sum of the minutes, because the machine no longer holds the schedule.
 func (a *act) standingAt(sched *Schedule, at int64) (was standing, err error) {
 	v, err := a.w.ViewAt(sched.StationCode, at)
 	if err != nil {

@@ -19,7 +19,6 @@ type (
 	entryKey = kv.Pair[string, kv.Pair[string, timeID]]
 )
 
-// The room's buckets.
 var (
 	schedules = kv.NewBucket("schedule", kv.PairOf(kv.String, kv.String), kv.JSON[Schedule]())
 	places    = kv.NewBucket("scheduleAt", kv.PairOf(kv.String, kv.PairOf(kv.String, kv.PairOf(kv.String, kv.PairOf(kv.Uint64, kv.String)))), kv.Raw)
@@ -29,25 +28,25 @@ var (
 	entriesAt = kv.NewBucket("productionAt", kv.PairOf(kv.String, kv.PairOf(kv.String, kv.PairOf(kv.Uint64, kv.String))), kv.Raw)
 )
 
-// Buckets names the buckets of this room, for kv.Config.Buckets.
+// Buckets returns the names of the package's buckets, for kv.Config.Buckets.
 func Buckets() []string {
 	return []string{schedules.Name(), places.Name(), opens.Name(), plans.Name(), entries.Name(), entriesAt.Name()}
 }
 
-// place is what lists know of a schedule without reading it.
+// place is a schedule's entry in the index, which lists use without reading the schedule.
 type place struct {
 	id, station string
 	kind        Kind
 	state       State
-	begins, end int64 // ms; end 0: not known, or not yet
+	begins, end int64 // ms; end 0: unknown
 }
 
 var states = [...]State{Planned, Running, Completed, Deleted}
 
-// States lists the states.
+// States returns all states.
 func States() []State { return states[:] }
 
-// placeOf returns a schedule's place: until it has ended, its end is the planned one.
+// placeOf returns a schedule's place. Until the schedule has ended, its end is the planned one.
 func placeOf(s *Schedule) place {
 	p := place{s.ID, s.StationCode, s.Kind, s.State, s.begins(), s.EndDue}
 	if s.State == Completed {
@@ -56,7 +55,7 @@ func placeOf(s *Schedule) place {
 	return p
 }
 
-// shelf is the part of the list that a schedule stands in: those that were deleted are out of the way.
+// shelf returns the section of the index for the schedule. Deleted schedules have their own, so that lists skip them.
 func (p place) shelf() string {
 	if p.state == Deleted {
 		return string(Deleted)
@@ -72,7 +71,7 @@ func placeKey(account, station, shelf string, at int64, id string) atKey {
 	return atKey{A: account, B: kv.Pair[string, kv.Pair[string, timeID]]{A: station, B: kv.Pair[string, timeID]{A: shelf, B: timeID{A: uint64(max(at, 0)), B: id}}}}
 }
 
-// value is the state's number, the kind's and the end, 10 bytes. It is stored: a change needs a migration.
+// value encodes the state, the kind and the end in 10 bytes. It is stored: a change needs a migration.
 func (p place) value() []byte {
 	kind := byte(0)
 	if p.kind == NonProduction {
@@ -105,7 +104,7 @@ func (p place) openKey(account string) openKey {
 	return openKey{A: account, B: kv.Pair[string, string]{A: p.station, B: p.id}}
 }
 
-// openValue is value and the moment at which the schedule begins, 18 bytes. It is stored: a change needs a migration.
+// openValue is value followed by the start, 18 bytes. It is stored: a change needs a migration.
 func (p place) openValue() []byte { return binary.BigEndian.AppendUint64(p.value(), uint64(p.begins)) }
 
 func readOpen(item kv.Item[openKey, []byte]) (place, error) {
@@ -117,13 +116,13 @@ func readOpen(item kv.Item[openKey, []byte]) (place, error) {
 	return p, nil
 }
 
-// openUnder is the range of a station's open schedules.
+// openUnder returns the key range of a station's open schedules.
 func openUnder(account, station string) kv.Range {
 	at := func(station string) openKey { return openKey{A: account, B: kv.Pair[string, string]{A: station}} }
 	return opens.Between(at(station), at(station+"\x00"))
 }
 
-// load reads a schedule. errdefs.NotFound.
+// load reads a schedule. Error: errdefs.NotFound.
 func load(tx *kv.Tx, account, id string) (*Schedule, error) {
 	s, err := schedules.Get(tx, idKey{A: account, B: id})
 	if errors.Is(err, kv.ErrNotFound) {
@@ -135,7 +134,7 @@ func load(tx *kv.Tx, account, id string) (*Schedule, error) {
 	return &s, nil
 }
 
-// save writes a schedule and where it stands; old is what it was, nil for a new one.
+// save writes a schedule and its indexes. old is its previous state, nil for a new one.
 func save(tx *kv.Tx, account string, old, s *Schedule) error {
 	before := place{}
 	if old != nil {
@@ -175,14 +174,14 @@ func save(tx *kv.Tx, account string, old, s *Schedule) error {
 	return schedules.Put(tx, idKey{A: account, B: s.ID}, *s)
 }
 
-// unique reports whether no other schedule may have the same station, SKU and planned start.
+// unique reports whether station, SKU and planned start of the schedule must be unique.
 func (s *Schedule) unique() bool { return s.Kind == Production && s.State != Deleted }
 
 func (s *Schedule) planKey(account string) planKey {
 	return planKey{A: account, B: kv.Pair[string, kv.Pair[string, uint64]]{A: s.StationCode, B: kv.Pair[string, uint64]{A: s.SKUCode, B: uint64(max(s.PlannedStart, 0))}}}
 }
 
-// plannedAs returns the id of the schedule that has a schedule's station, SKU and planned start, "" for none.
+// plannedAs returns the ID of the schedule with the same station, SKU and planned start; "": none.
 func plannedAs(tx *kv.Tx, account string, s *Schedule) (string, error) {
 	id, err := plans.Get(tx, s.planKey(account))
 	if errors.Is(err, kv.ErrNotFound) {
@@ -191,7 +190,7 @@ func plannedAs(tx *kv.Tx, account string, s *Schedule) (string, error) {
 	return string(id), err
 }
 
-// openAt returns the places of the open schedules of a station.
+// openAt returns the places of a station's open schedules.
 func openAt(tx *kv.Tx, account, station string) (list []place, err error) {
 	for item, err := range opens.Scan(tx, openUnder(account, station)) {
 		if err != nil {
@@ -206,7 +205,7 @@ func openAt(tx *kv.Tx, account, station string) (list []place, err error) {
 	return list, nil
 }
 
-// runningOf reads the schedule of a kind that runs at a station; nil when none does.
+// runningOf reads the running schedule of a kind at a station; nil: none.
 func runningOf(tx *kv.Tx, account, station string, kind Kind) (*Schedule, error) {
 	open, err := openAt(tx, account, station)
 	if err != nil {
@@ -220,8 +219,8 @@ func runningOf(tx *kv.Tx, account, station string, kind Kind) (*Schedule, error)
 	return nil, nil
 }
 
-// after reads the completed schedules of a kind at a station that ended after a moment, ms, the latest first. They do not
-// overlap, so the first that ended before ends the search.
+// after reads the completed schedules of a kind at a station that ended after a moment, ms, the latest first. They do
+// not overlap, so the first one that ended before the moment ends the search.
 func after(tx *kv.Tx, account, station string, kind Kind, moment int64) (list []*Schedule, err error) {
 	r := places.Between(placeKey(account, station, string(kind), 0, ""), placeKey(account, station, string(kind)+"\x00", 0, ""))
 	for item, err := range places.ScanDown(tx, r) {
@@ -247,7 +246,7 @@ func after(tx *kv.Tx, account, station string, kind Kind, moment int64) (list []
 	return list, nil
 }
 
-// Check reads every record and reports what cannot be read and what does not agree. known has the ids of all accounts.
+// Check reads every record and reports those that are unreadable or inconsistent. known has the IDs of all accounts.
 func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 	note := func(format string, args ...any) { report(fmt.Sprintf(format, args...)) }
 	placed, open, unique := 0, 0, 0
@@ -293,7 +292,7 @@ func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 	checkEntries(tx, note)
 }
 
-// checkEntries reports operators' entries that cannot be read, have no schedule or are not in the list.
+// checkEntries reports operators' entries that are unreadable, have no schedule or are missing from the index.
 func checkEntries(tx *kv.Tx, note func(format string, args ...any)) {
 	count := 0
 	for item, err := range entries.Scan(tx, kv.Range{}) {

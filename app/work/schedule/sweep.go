@@ -9,9 +9,9 @@ import (
 	"opsmon/kv"
 )
 
-// Sweep removes what operators entered longer ago than Config.Retention, and schedules that were over longer ago than
-// that and Config.Late together: until then an entry may still belong to them. now must be a time that can be
-// believed. Errors: the store's, ctx's.
+// Sweep deletes operators' entries older than Config.Retention, and schedules that ended longer ago than
+// Config.Retention and Config.Late together, because until then they may still get entries. now must be a trusted time.
+// Errors: the store's, ctx's.
 func (s *Service) Sweep(ctx context.Context, now time.Time) error {
 	if s.cfg.Retention <= 0 {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"opsmon/kv/kvtest"
 )
 
-// TestSweepInSteps removes more than one transaction does, of several stations, and nothing that is newer.
+// TestSweepInSteps deletes more records than fit one transaction, of several stations, and no newer ones.
 func TestSweepInSteps(t *testing.T) {
 	store := kvtest.New(t, func(c *kv.Config) { c.Buckets = Buckets() })
 	const before = 2010
@@ -20,7 +20,7 @@ func TestSweepInSteps(t *testing.T) {
 		for _, station := range []string{"A", "B", "C"} {
 			for ms := range before + 5 {
 				if station == "B" && ms < before {
-					continue // there is nothing old
+					continue // no old records
 				}
 				if err := entriesAt.Put(tx, at(station, ms).key("acme"), []byte("s")); err != nil {
 					return err

@@ -11,7 +11,7 @@ import (
 	"opsmon/kv"
 )
 
-// TestSweep removes what is over, with what operators entered for it, and nothing that goes on or may still get entries.
+// TestSweep deletes ended schedules with their entries, but none that are in progress or may still get entries.
 func TestSweep(t *testing.T) {
 	p := newPlant(t)
 	old := p.make(input("08:00"))
@@ -53,7 +53,7 @@ func TestSweep(t *testing.T) {
 	}
 	sweep(0, 0)
 	left(old, dropped, waits, recent, runs)
-	sweep(24*time.Hour+30*time.Minute, 40*time.Minute) // an entry for what ended at 09:00 may still come
+	sweep(24*time.Hour+30*time.Minute, 40*time.Minute) // the schedule that ended at 09:00 may still get entries
 	left(old, dropped, waits, recent, runs)
 	sweep(24*time.Hour+15*time.Minute, 15*time.Minute)
 	left(waits, recent, runs)

@@ -38,8 +38,8 @@ func (p *plant) entries() []*schedule.EntryView {
 	return list
 }
 
-// What was right when it was entered may find nothing left when more is known: the total stops at zero, the entry and its
-// schedule show it, and it can be taken back.
+// An entry that was valid may exceed the total after later facts. The total then stops at zero, the entry and its
+// schedule show the difference, and the entry can be undone.
 func TestEntryLosesItsUnits(t *testing.T) {
 	p := newPlant(t)
 	a := p.make(input("08:00")).ID
@@ -56,7 +56,7 @@ func TestEntryLosesItsUnits(t *testing.T) {
 		t.Errorf("%d entries do not count in full", n)
 	}
 
-	p.stop(clock("08:09"), clock("08:11")) // nothing counted then
+	p.stop(clock("08:09"), clock("08:11")) // nothing counts during the downtime
 	p.told(a, "running 08:00- create start")
 	if n := *p.get(a).Unapplied; n != 2 {
 		t.Errorf("%d entries do not count in full, want 2", n)
@@ -67,7 +67,7 @@ func TestEntryLosesItsUnits(t *testing.T) {
 	}
 	p.until("08:25")
 	p.good(7)
-	p.told(a, "running 08:00- 7/0 create start") // they do not pay for it
+	p.told(a, "running 08:00- 7/0 create start") // it does not subtract from other units
 	for _, e := range []*schedule.EntryView{first, second} {
 		p.must(p.undo(e.ID, auth.Operator))
 	}
@@ -82,8 +82,8 @@ func TestEntryLosesItsUnits(t *testing.T) {
 	}
 }
 
-// Whatever is entered, comes late or is stopped by hand afterwards: no total is ever negative, what is entered or taken back
-// leaves no entry short, and all that is shown is the same when it is computed again from the log.
+// Random entries, late signals and manual downtimes never lead to a negative total, entries and undos never leave
+// another entry short, and all answers are the same after a recalculation from the log.
 func TestTotalsAreNeverNegative(t *testing.T) {
 	apptest.Long(t)
 	for seed := range uint64(6) {
@@ -118,7 +118,7 @@ func TestTotalsAreNeverNegative(t *testing.T) {
 	}
 }
 
-// fallShort rejects all that is good, and stops the machine afterwards while it made some of that.
+// fallShort rejects all good units, and then enters downtime for a time in which some of them were made.
 func (p *plant) fallShort(id string) {
 	p.t.Helper()
 	p.Pass(2*time.Second, 0)
@@ -134,7 +134,7 @@ func (p *plant) fallShort(id string) {
 	}
 }
 
-// meddle enters something, has something come late, or stops the machine afterwards.
+// meddle makes an entry, sends late signals or enters a downtime in the past.
 func (p *plant) meddle(r *rand.Rand, id string) {
 	p.t.Helper()
 	now := p.Now().UnixMilli()

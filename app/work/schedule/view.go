@@ -73,7 +73,7 @@ type EventView struct {
 	Note     *string `json:"note"`
 }
 
-// Count is what a schedule has recorded, units.
+// Count is the recorded counts of a schedule, units.
 type Count struct {
 	Good, Bad, Other float64
 	Unapplied        int // entries that do not count in full
@@ -87,8 +87,8 @@ var typeNames = map[calendar.Type]string{
 	calendar.Continuous: "continuous", calendar.FixedQuantity: "fixedQuantity", calendar.FixedEnd: "fixedEnd", calendar.FixedBoth: "fixedQuantityAndEnd",
 }
 
-// show returns a schedule as answers show it. st is its station as configured now, nil to show what was kept; c is what
-// it has recorded, nil where that is not known.
+// show returns the API's representation of a schedule. st is its station as currently configured; nil: use the stored
+// values. c has its counts; nil: unknown.
 func (s *Schedule) show(st *station.Station, c *Count) *View {
 	f := &s.Fields
 	o := outlook{end: s.EndDue, quantity: f.PlannedQuantity, rate: s.Rate, rateFrom: s.RateFrom}
@@ -120,7 +120,7 @@ func (s *Schedule) show(st *station.Station, c *Count) *View {
 	return v
 }
 
-// given is nil for what is not given.
+// given returns nil for the zero value.
 func given[T comparable](v T) *T {
 	var zero T
 	if v == zero {
@@ -129,8 +129,8 @@ func given[T comparable](v T) *T {
 	return &v
 }
 
-// view shows what an operation made of a schedule. What a running one has recorded is told when it took effect just
-// now.
+// view returns the representation of a schedule after an operation. The counts of a running one are included if the
+// operation took effect now.
 func (a *act) view(s *Schedule) (*View, error) {
 	st, err := a.find(s.StationCode)
 	if err != nil {
@@ -148,7 +148,7 @@ func (a *act) view(s *Schedule) (*View, error) {
 	return s.show(st, c), nil
 }
 
-// count returns what a running schedule has recorded up to the act's moment.
+// count returns the counts of a running schedule up to the act's moment.
 func (a *act) count(s *Schedule) (*Count, error) { return a.countAt(s, a.at) }
 
 func (a *act) countAt(s *Schedule, moment int64) (*Count, error) {
@@ -164,13 +164,13 @@ func (a *act) countAt(s *Schedule, moment int64) (*Count, error) {
 	return &Count{}, nil
 }
 
-// CSVHeader names the columns of CSV.
+// CSVHeader returns the column names of CSV.
 func CSVHeader() []string {
 	return []string{"id", "stationCode", "kind", "state", "skuCode", "reasonCode", "workOrderReference", "plannedStartAt", "plannedEndAt", "plannedQuantity",
 		"actualStartAt", "actualEndAt", "expectedEndAt", "unitsPerMinute", "rateFrom", "goodCount", "badCount", "otherCount", "unappliedEntries", "note"}
 }
 
-// CSV returns a schedule as a row of a table; what is not known is empty.
+// CSV returns a schedule as a row of a table; unknown values are empty.
 func (v *View) CSV() []string {
 	return []string{v.ID, v.StationCode, string(v.Kind), string(v.State), text(v.SKUCode), text(v.ReasonCode), text(v.WorkOrder),
 		v.PlannedStart.UTC().Format(instant.Layout), timeText(v.PlannedEnd), number(v.PlannedQuantity), timeText(v.ActualStart), timeText(v.ActualEnd), timeText(v.ExpectedEnd),

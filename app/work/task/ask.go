@@ -10,35 +10,34 @@ import (
 	"opsmon/app/engine/station"
 )
 
-// Trigger says what makes a Task fall due (http-api.md section 2.3).
+// Trigger is what makes a Task due (http-api.md section 2.3).
 type Trigger string
 
-// The triggers.
 const (
 	OnSchedule Trigger = "schedule"
 	OnCron     Trigger = "cron"
 	OnDemand   Trigger = "on_demand"
 )
 
-// maxAsks is how many Tasks of lists count at one station.
+// maxAsks limits the Tasks of lists at one station.
 const maxAsks = 1000
 
-// ask is one Task of one list as a station asks for it.
+// ask is one Task of one list, as configured at a station.
 type ask struct {
 	text    Text
 	pattern cron.Pattern
-	before  int64 // ms that it is pending before a fire; 0: from the fire before
+	before  int64 // ms that it is pending before a fire; 0: since the previous fire
 	zone    *time.Location
 	timer   timer
 }
 
-// timer is what tells patterns apart: asks that have the same fall due together.
+// timer identifies a schedule of fires: asks with equal timers are due at the same times.
 type timer struct {
 	pattern string
 	before  int64
 }
 
-// asksOf returns what a station asks of its operators, in the order of lists and Tasks; nothing where enableTasks is off.
+// asksOf returns the configured Tasks of a station in the order of lists and Tasks; empty if enableTasks is off.
 func asksOf(s *station.Station) []ask {
 	if on, _ := s.Flag(flag); !on {
 		return nil
@@ -46,11 +45,11 @@ func asksOf(s *station.Station) []ask {
 	return listed(s)
 }
 
-// hasTasks reports whether there can be Tasks at a station: not at one that left the manifest, nor at an energy meter, which
-// nobody works at.
+// hasTasks reports whether a station can have Tasks. An archived station and an energy meter, which nobody works at,
+// cannot.
 func hasTasks(s *station.Station) bool { return !s.Archived && !s.Monitor.MeterOnly }
 
-// listed returns the Tasks of a station's lists, in their order, whether or not enableTasks is on.
+// listed returns the Tasks of a station's lists in their order, whether or not enableTasks is on.
 func listed(s *station.Station) (asks []ask) {
 	if !hasTasks(s) {
 		return nil
@@ -76,7 +75,7 @@ func listed(s *station.Station) (asks []ask) {
 	return asks
 }
 
-// textOf returns the words of a Task in a list, which is nil for one that a SKU names.
+// textOf returns the texts of a Task in a list; l is nil for a Task of a SKU.
 func textOf(l *account.TaskListView, t *account.TaskView) Text {
 	text := Text{TaskCode: t.Code, Title: t.Title, RequireNotes: t.RequireNotes, Order: t.Order.Float()}
 	if t.Description != nil {
@@ -99,18 +98,18 @@ func newAsk(text Text, trigger *account.Trigger, zone *time.Location) (a ask, ok
 	}
 	var err error
 	if a.pattern, err = cron.Parse(trigger.Pattern); err != nil {
-		return a, false // the checks of a manifest do not let it in
+		return a, false // the manifest's validation refuses it
 	}
 	a.before = trigger.AvailableBeforeDeadlineMinutes.Int() * time.Minute.Milliseconds()
 	a.timer = timer{trigger.Pattern, a.before}
 	return a, true
 }
 
-// window is the time in which a Task of a cron trigger is to be done, ms.
+// window is the time in which a Task with a cron trigger is pending, ms.
 type window struct{ opens, deadline int64 }
 
-// windowAt returns the window whose deadline is the next fire after a moment, ms; it may not be open yet. False when the
-// pattern does not fire any more.
+// windowAt returns the window with the first deadline after a moment, ms. It may not be open yet. It returns false if
+// the pattern has no further fire.
 func (a *ask) windowAt(now int64) (w window, ok bool) {
 	next := a.pattern.Next(time.UnixMilli(now), a.zone)
 	if next.IsZero() {
@@ -135,8 +134,8 @@ func (a *ask) fires(at int64) bool {
 	return a.pattern.Next(time.UnixMilli(at-1), a.zone).UnixMilli() == at
 }
 
-// latest returns the fires in (from, to], ms, the newest most of them, in order; cut tells that there are more. It looks
-// at little more than it gives, however long ago from is.
+// latest returns the newest fires in (from, to], ms, at most most of them, in order; cut reports whether there are
+// more. Its cost is bounded by most, however long ago from is.
 func (a *ask) latest(from, to int64, most int) (fires []int64, cut bool) {
 	for back := time.Hour.Milliseconds(); ; back *= 4 {
 		start := max(from, to-back)
@@ -153,7 +152,7 @@ func (a *ask) latest(from, to int64, most int) (fires []int64, cut bool) {
 	}
 }
 
-// period is a stretch of time, (from, to], in which a station asks for the same.
+// period is a range of time, (from, to], in which a station's configuration did not change.
 type period struct {
 	from, to int64 // ms
 	asks     []ask
@@ -165,16 +164,16 @@ type due struct {
 	window
 }
 
-// Bounds of what is gone through after a pause of the service.
+// Limits of what is made up after a pause of the service.
 const (
 	maxBack      = 31 * 24 * time.Hour
-	maxFires     = 1000 // of a pattern in a period
-	maxDue       = 5000 // of a station
+	maxFires     = 1000 // of one pattern in one period
+	maxDue       = 5000 // of one station
 	maxRevisions = 20
 )
 
-// passed returns the Tasks whose deadline lies in the periods, in order: the newest, when there are too many, and then cut
-// is true. The periods are in order and do not overlap.
+// passed returns the Tasks with a deadline in the periods, in order. If there are too many, it returns the newest, and
+// cut is true. The periods must be in order and must not overlap.
 func passed(periods []period) (list []due, cut bool) {
 	for _, p := range periods {
 		windows := map[timer][]window{}

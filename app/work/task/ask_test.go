@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 	"time"
-	_ "time/tzdata" // the tests do not depend on the machine's zones
+	_ "time/tzdata" // the tests do not depend on the system's time zones
 
 	"github.com/google/go-cmp/cmp"
 
@@ -30,7 +30,7 @@ func ms(t testing.TB, text string) int64 {
 	return at.UnixMilli()
 }
 
-// cronAsk is a Task of a list with a cron trigger; minutes "" gives none.
+// cronAsk returns a Task of a list with a cron trigger; minutes "": no availableBeforeDeadlineMinutes.
 func cronAsk(t testing.TB, code, pattern, minutes, zoneName string) ask {
 	t.Helper()
 	a, ok := newAsk(Text{TaskCode: code, ListCode: "L"}, &account.Trigger{Type: "cron", Pattern: pattern, AvailableBeforeDeadlineMinutes: account.Number(minutes)}, zone(t, zoneName))

@@ -11,7 +11,7 @@ import (
 	"opsmon/kv"
 )
 
-// many is a plant of n stations with a Task for every minute.
+// many returns a manifest with n stations that each have a Task every minute.
 func many(n int) string {
 	var list strings.Builder
 	for i := range n {
@@ -24,8 +24,9 @@ func many(n int) string {
 	return strings.Replace(m, `{"code":"PACK","name":"Packing","utilisationDowntimeThreshold":120000}`, list.String(), 1)
 }
 
-// BenchmarkMinute is what a minute costs in which each station's Task is missed and the next falls due: all transactions of
-// the owner, their commits included, in ms. The floor is one commit of as many records of the same size.
+// BenchmarkMinute measures a minute in which the Task of each station is missed and the next becomes due: all
+// transactions of the worker with their commits, in ms. The lower bound is one commit of as many records of the same
+// size.
 func BenchmarkMinute(b *testing.B) {
 	for _, n := range []int{10, 100, 1000} {
 		b.Run(fmt.Sprintf("%d stations", n), func(b *testing.B) {

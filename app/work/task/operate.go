@@ -15,16 +15,16 @@ import (
 	"opsmon/kv"
 )
 
-// Completion is what an operator says of a Task that is done.
+// Completion is a request to complete a Task.
 type Completion struct {
 	Initials string `json:"initials"` // 3 to 8 letters or digits
 	Note     string `json:"note"`     // at most 1,000 characters
 	At       *int64 `json:"-"`        // ms: when it was done; nil: now
 }
 
-// Complete completes a Task, for an operator of its station. A missed one is completed where that was before its deadline.
-// Errors: NotFound; Forbidden, also where enableTasks is off; Invalid (at, note); Conflict for one that is completed
-// already, or was missed.
+// Complete completes a Task. It requires an operator of its station. A missed Task can be completed with a time before
+// its deadline. Errors: NotFound; Forbidden, also if enableTasks is off; Invalid (at, note); Conflict if it was already
+// completed or missed.
 func (s *Service) Complete(w *floor.Work, p auth.Principal, id string, in Completion) (*View, error) {
 	k, ok := parseID(w.Account, id)
 	if !ok {
@@ -40,7 +40,8 @@ func (s *Service) Complete(w *floor.Work, p auth.Principal, id string, in Comple
 	if err != nil {
 		return nil, err
 	}
-	if err := t.refuse(); err != nil { // before it is looked for: a Task may have gone with the flag since it was listed
+	// checked before the lookup: turning the flag off may have withdrawn the Task after it was listed
+	if err := t.refuse(); err != nil {
 		return nil, err
 	}
 	if !instances.Has(w.Tx, k) {
@@ -59,7 +60,7 @@ func (s *Service) Complete(w *floor.Work, p auth.Principal, id string, in Comple
 	if err := instances.Put(w.Tx, k, i.record); err != nil {
 		return nil, err
 	}
-	if i.Deadline <= t.rec.Through && currents.Has(w.Tx, k) { // a fire that is to be gone through must find it
+	if i.Deadline <= t.rec.Through && currents.Has(w.Tx, k) { // it must stay current until its fire was processed
 		if err := t.let(i); err != nil {
 			return nil, err
 		}
@@ -75,7 +76,7 @@ func (s *Service) Complete(w *floor.Work, p auth.Principal, id string, in Comple
 
 var errNoTask = errdefs.New(errdefs.NotFound, "there is no such Task; a pending one that the manifest no longer asks for is gone")
 
-// one returns an Instance: the one among the current ones, where it is.
+// one returns an Instance, from the current ones if it is among them.
 func (t *turn) one(k key) (*instance, error) {
 	for _, i := range t.current {
 		if i.key == k {
@@ -89,7 +90,7 @@ func (t *turn) one(k key) (*instance, error) {
 	return i, err
 }
 
-// refuse reports whether enableTasks is off at the station, or the station is gone: Forbidden, NotFound.
+// refuse checks that the station exists and that enableTasks is on. Errors: Forbidden, NotFound.
 func (t *turn) refuse() error {
 	st, err := t.w.Station(t.code)
 	if err != nil {
@@ -98,7 +99,8 @@ func (t *turn) refuse() error {
 	return st.Refuse(flag)
 }
 
-// completable reports whether the Instance can be completed at a moment, when the problems so far are none: Conflict, Invalid.
+// completable checks that the Instance can be completed at a moment and that there are no other problems. Errors:
+// Conflict, Invalid.
 func (i *instance) completable(problems *errdefs.Problems, at, now int64, note string) error {
 	if i.State == Completed {
 		return errdefs.New(errdefs.Conflict, "the Task %s was completed by %s at %s", i.text.TaskCode, i.Initials, instant.FormatMs(i.Done))
@@ -116,7 +118,7 @@ func (i *instance) completable(problems *errdefs.Problems, at, now int64, note s
 	return errdefs.New(errdefs.Conflict, "the Task %s was missed at %s; it can only be completed with an at before that", i.text.TaskCode, instant.FormatMs(i.Deadline))
 }
 
-// said reads when something was done, now where that is not known, and by whom.
+// said returns the time of an action, by default now, and its author.
 func said(problems *errdefs.Problems, at *int64, initials string, now int64) (ms int64, by string) {
 	ms, err := floor.Moment("at", at, now)
 	if err != nil {
@@ -127,16 +129,16 @@ func said(problems *errdefs.Problems, at *int64, initials string, now int64) (ms
 	return ms, by
 }
 
-// ListStart starts a Task list.
+// ListStart is a request to start a Task list.
 type ListStart struct {
 	StationCode string `json:"stationCode"`
 	Initials    string `json:"initials"` // 3 to 8 letters or digits
 	At          *int64 `json:"-"`        // ms; nil: now
 }
 
-// Start makes the Tasks of a list that are on demand, for an operator of the station, and gives them in their order.
-// Errors: Invalid (stationCode, at); Forbidden, also where enableTasks is off; NotFound for a list that is not available
-// there; Conflict for one that is not on demand, or of which Tasks are pending since an earlier start.
+// Start makes the on-demand Tasks of a list and returns them in their order. It requires an operator of the station.
+// Errors: Invalid (stationCode, at); Forbidden, also if enableTasks is off; NotFound if the list is not available
+// there; Conflict if it is not on demand, or if Tasks of an earlier start are pending.
 func (s *Service) Start(w *floor.Work, p auth.Principal, listCode string, in ListStart) ([]*View, error) {
 	if err := auth.AuthorizeAt(s.cfg.Authorize, w.Tx, p, auth.Operator, in.StationCode); err != nil {
 		return nil, err
@@ -181,7 +183,7 @@ func (s *Service) Start(w *floor.Work, p auth.Principal, listCode string, in Lis
 	return made, audit.Put(w.Tx, w.Account, p.Actor(), "taskList.start", listCode, detail)
 }
 
-// startable returns the words of a list's Tasks that are on demand.
+// startable returns the texts of a list's on-demand Tasks.
 func (t *turn) startable(st *station.Station, listCode string) (list []Text, err error) {
 	if !slices.ContainsFunc(st.TaskLists, func(l listView) bool { return l.Code == listCode }) {
 		return nil, errdefs.New(errdefs.NotFound, "there is no Task list of this code at the station %s", st.Code)

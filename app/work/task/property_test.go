@@ -15,8 +15,8 @@ import (
 	"opsmon/app/engine/floor/floortest"
 )
 
-// Whether the service was there all the time or now and then only, through manifests that come and go and both changes of
-// the clocks, the same Tasks are missed and pending in the end.
+// The missed and pending Tasks do not depend on whether the service ran all the time or with pauses, through changes of
+// the manifest and of daylight saving time.
 func TestBeingOffChangesNothing(t *testing.T) {
 	patterns := []string{"0 */2 * * *", "30 2 * * *", "*/15 1-4 * * *", "0 6,14,22 * * *", "45 1,2,3 * * 0", "10 * * * *"}
 	zones := []string{"UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe"}
@@ -89,8 +89,8 @@ func TestBeingOffChangesNothing(t *testing.T) {
 	}
 }
 
-// deadlines is all without the moment from which they could be done: that stays as it was made where a new manifest has
-// the same deadline.
+// deadlines returns all Instances without the time at which they became pending, which stays unchanged if a new
+// manifest has the same deadline.
 func (p *plant) deadlines(station string) (lines []string) {
 	for _, l := range p.all(station) {
 		f := strings.Fields(l)
@@ -100,7 +100,7 @@ func (p *plant) deadlines(station string) (lines []string) {
 	return lines
 }
 
-// revise is apply whether or not the service runs, and whether or not it changes anything.
+// revise applies a manifest whether or not the service runs and whether or not it changes anything.
 func (p *plant) revise(old, new string) {
 	p.t.Helper()
 	if p.Floor != nil && old != new {

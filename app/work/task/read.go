@@ -60,27 +60,27 @@ func orNil(s string) *string {
 	return &s
 }
 
-// Query says which Tasks are wanted.
+// Query selects Tasks to list.
 type Query struct {
 	Where  []Where
-	States []State // none: all
-	// Whole leaves the time out: all that is pending. Then States must be Pending alone.
+	States []State // empty: all
+	// Whole ignores the time ranges and returns all pending Tasks. States must then be only Pending.
 	Whole       bool
 	Limit, Skip int
 }
 
-// Where is a station, and those of its Tasks that became available in [From, To), ms.
+// Where is a station and the range in which its Tasks became available, [From, To), ms.
 type Where struct {
 	StationCode string
 	From, To    int64
 }
 
-// maxListed is how many Tasks a list is made of at most, before limit and skip.
+// maxListed limits the Tasks of a list over all its pages.
 const maxListed = 100_000
 
-// List returns the Tasks of stations, and how many there are in all: what is pending by its deadline, those without one
-// last; anything else by when it became available, the newest first. Errors: Invalid (from) where too many lie in the
-// range.
+// List returns a page of the Tasks of stations, and their total number. Pending Tasks are ordered by deadline, those
+// without one last; others by the time at which they became available, the newest first. Errors: Invalid (from) if too
+// many Tasks are in the range.
 func (s *Service) List(accountID string, q Query) (list []*View, total int, err error) {
 	err = s.cfg.Store.View(func(tx *kv.Tx) error {
 		found, err := q.find(tx, accountID)

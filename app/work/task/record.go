@@ -12,10 +12,10 @@ import (
 	"opsmon/kv"
 )
 
-// State is where an Instance stands (http-api.md section 3).
+// State is the state of an Instance (http-api.md section 3).
 type State string
 
-// The states. What was withdrawn is not kept; watchers are told of it.
+// The states. Withdrawn Instances are deleted, but published as events.
 const (
 	Pending   State = "pending"
 	Completed State = "completed"
@@ -23,7 +23,7 @@ const (
 	withdrawn State = "withdrawn"
 )
 
-// Text is what a Task and its list say. It is stored: a changed field needs a migration.
+// Text has the texts of a Task and its list. It is stored: a changed field needs a migration.
 type Text struct {
 	TaskCode     string  `json:"taskCode"`
 	Title        string  `json:"title"`
@@ -35,29 +35,29 @@ type Text struct {
 	Trigger      Trigger `json:"trigger"`
 }
 
-// textRecord is a Text as it is stored: a changed field needs a migration.
+// textRecord is a Text as stored: a changed field needs a migration.
 type textRecord struct {
 	Text
-	Used int64 `json:"used"` // when an Instance was last made with it, ms, to within textStep
+	Used int64 `json:"used"` // when an Instance was last made with it, ms, within textStep
 }
 
-// record is an Instance as it is stored: a changed field needs a migration. Moments are Unix ms.
+// record is an Instance as stored: a changed field needs a migration. Times are Unix ms.
 type record struct {
-	Text     []byte `json:"text"` // key of its words
+	Text     []byte `json:"text"` // key of its texts
 	State    State  `json:"state"`
-	Deadline int64  `json:"deadline,omitempty"` // the fire, or when the schedule ended; 0: none yet
+	Deadline int64  `json:"deadline,omitempty"` // the fire, or the end of the schedule; 0: none yet
 	Schedule string `json:"schedule,omitempty"`
-	Started  string `json:"started,omitempty"` // initials of who started the list
+	Started  string `json:"started,omitempty"` // initials of the person who started the list
 	Done     int64  `json:"done,omitempty"`    // when it was completed
-	Noted    int64  `json:"noted,omitempty"`   // when the service received that
+	Noted    int64  `json:"noted,omitempty"`   // when the service received the completion
 	Initials string `json:"initials,omitempty"`
 	Note     string `json:"note,omitempty"`
 }
 
-// stationRecord is how far a station has got. It is stored: a changed field needs a migration.
+// stationRecord is the progress of a station. It is stored: a changed field needs a migration.
 type stationRecord struct {
-	Through int64 `json:"through"` // ms: fires up to here were gone through
-	Count   int   `json:"count"`   // Instances
+	Through int64 `json:"through"` // ms: fires up to here were processed
+	Count   int   `json:"count"`   // number of Instances
 }
 
 type (
@@ -67,7 +67,6 @@ type (
 	textKey = kv.Pair[string, string]
 )
 
-// The room's buckets.
 var (
 	instances *bucket = kv.NewBucket("task", keyForm, kv.JSON[record]())
 	currents          = kv.NewBucket("taskCurrent", keyForm, kv.Raw)
@@ -77,7 +76,7 @@ var (
 
 var keyForm = kv.PairOf(kv.String, kv.PairOf(kv.String, kv.PairOf(kv.Uint64, kv.Uint64)))
 
-// Buckets names the buckets of this room, for kv.Config.Buckets.
+// Buckets returns the names of the package's buckets, for kv.Config.Buckets.
 func Buckets() []string {
 	return []string{instances.Name(), currents.Name(), texts.Name(), stations.Name()}
 }
@@ -86,35 +85,35 @@ func keyOf(account, station string, at int64, number uint64) key {
 	return key{A: account, B: kv.Pair[string, kv.Pair[uint64, uint64]]{A: station, B: kv.Pair[uint64, uint64]{A: uint64(max(at, 0)), B: number}}}
 }
 
-// during is the range of a station's Instances that were available from a moment in [from, to).
+// during returns the key range of a station's Instances that became available in [from, to).
 func during(account, station string, from, to int64) kv.Range {
 	return instances.Between(keyOf(account, station, from, 0), keyOf(account, station, to, 0))
 }
 
 const forever = int64(1) << 60
 
-// instance is an Instance with its key and its words.
+// instance is an Instance with its key and its texts.
 type instance struct {
 	key  key
 	text Text
 	record
-	let bool // it is not among the current ones any more
+	let bool // removed from the current ones
 }
 
 func (i *instance) station() string { return i.key.B.A }
 func (i *instance) at() int64       { return int64(i.key.B.B.A) }
 
-// same reports whether it is of a Task in a list.
+// same reports whether the Instance is of the same Task in the same list.
 func (i *instance) same(t *Text) bool {
 	return i.text.TaskCode == t.TaskCode && i.text.ListCode == t.ListCode
 }
 
-// id is the public name: the station's code, the moment from which it was available and a number, both in base 36.
+// id returns the public ID: the station's code, the time at which it became available and a number, both in base 36.
 func (i *instance) id() string {
 	return i.key.B.A + "." + strconv.FormatUint(i.key.B.B.A, 36) + "." + strconv.FormatUint(i.key.B.B.B, 36)
 }
 
-// parseID returns the key that an id names; false for what is none.
+// parseID parses a public ID; false if it is invalid.
 func parseID(account, id string) (key, bool) {
 	parts := strings.Split(id, ".")
 	if len(parts) != 3 || parts[0] == "" {
@@ -126,10 +125,10 @@ func parseID(account, id string) (key, bool) {
 	return k, err == nil && errNumber == nil && (&instance{key: k}).id() == id
 }
 
-// textStep is how exactly it is known when a text was last used.
+// textStep is the resolution of textRecord.Used.
 const textStep = 30 * 24 * time.Hour
 
-// putText stores words and gives their key.
+// putText stores a text and returns its key.
 func putText(tx *kv.Tx, account string, t Text, now int64) ([]byte, error) {
 	raw, err := json.Marshal(t)
 	if err != nil {
@@ -147,7 +146,7 @@ func putText(tx *kv.Tx, account string, t Text, now int64) ([]byte, error) {
 	return hash[:16], texts.Put(tx, at, textRecord{t, now})
 }
 
-// reader reads Instances in a transaction; words that many share are read once.
+// reader reads Instances in a transaction and caches their texts, which many Instances share.
 type reader struct {
 	tx      *kv.Tx
 	account string
@@ -179,7 +178,8 @@ func (r *reader) get(k key) (*instance, error) {
 	return r.instance(k, rec)
 }
 
-// current returns a station's Instances that are pending or whose deadline is to come, in the order of their keys.
+// current returns a station's Instances that are pending or whose deadline is in the future, in the order of their
+// keys.
 func (r *reader) current(station string) (list []*instance, err error) {
 	for item, err := range currents.Scan(r.tx, currents.Between(keyOf(r.account, station, 0, 0), keyOf(r.account, station, forever, 0))) {
 		if err != nil {
@@ -194,7 +194,7 @@ func (r *reader) current(station string) (list []*instance, err error) {
 	return list, nil
 }
 
-// freeKey returns the next key of a station and a moment.
+// freeKey returns the next free key of a station and a moment.
 func freeKey(tx *kv.Tx, account, station string, at int64) (key, error) {
 	number := uint64(0)
 	for item, err := range instances.ScanDown(tx, during(account, station, at, at+1)) {
@@ -207,7 +207,7 @@ func freeKey(tx *kv.Tx, account, station string, at int64) (key, error) {
 	return keyOf(account, station, at, number), nil
 }
 
-// Check reads every record and reports what cannot be read and what does not agree. known has the ids of all accounts.
+// Check reads every record and reports those that are unreadable or inconsistent. known has the IDs of all accounts.
 func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 	note := func(format string, args ...any) { report(fmt.Sprintf(format, args...)) }
 	counts := map[place]int{}

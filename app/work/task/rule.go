@@ -17,14 +17,14 @@ import (
 	"opsmon/kv"
 )
 
-// maxChanges is how many changes of Instances a transaction has before it leaves the other stations to the next one.
+// maxChanges limits the changed Instances of a transaction; the remaining stations are left to the next one.
 const maxChanges = 2000
 
-// setBack is by how much the clock has to go back for what it showed before to be taken as wrong.
+// setBack is the smallest step back of the clock that is treated as a correction of a wrong clock.
 const setBack = time.Minute
 
-// Due implements floor.Rule: stations whose moment has come, and all of them with another manifest and when the clock was set
-// back.
+// Due implements floor.Rule: it returns the stations with a due fire, and all stations after a change of the manifest
+// or a step back of the clock.
 func (s *Service) Due(plan *station.Plan, now int64) (stationCodes []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,7 +47,7 @@ func (s *Service) Due(plan *station.Plan, now int64) (stationCodes []string) {
 	return stationCodes
 }
 
-// Tick implements floor.Rule: stations are gone through. What there is no room for in the transaction stays due.
+// Tick implements floor.Rule: it processes the stations. Those that do not fit the transaction stay due.
 func (s *Service) Tick(w *floor.Work, stationCodes []string) error {
 	next, changes := map[string]int64{}, 0
 	for _, code := range stationCodes {
@@ -69,10 +69,10 @@ func (s *Service) Tick(w *floor.Work, stationCodes []string) error {
 	return nil
 }
 
-// Happened implements floor.Rule: what the engine finds makes no Task due.
+// Happened implements floor.Rule: the engine's events make no Task due.
 func (s *Service) Happened(*floor.Work, string, monitor.Event) error { return nil }
 
-// Left implements floor.Rule: a station that left the manifest asks for nothing.
+// Left implements floor.Rule: the Tasks of a station are withdrawn when it leaves the manifest.
 func (s *Service) Left(w *floor.Work, stationCode string) error {
 	t, err := s.begin(w, stationCode)
 	if err != nil {
@@ -94,16 +94,16 @@ type turn struct {
 	w       *floor.Work
 	code    string
 	rec     stationRecord
-	fresh   bool // nothing was known of the station
+	fresh   bool // the station has no record yet
 	reader  *reader
 	current []*instance
-	cron    map[fireOf]*instance // of these, those with a fire as their deadline
+	cron    map[fireOf]*instance // the current ones with a fire as deadline
 	changes int
 	told    []*instance
-	next    int64 // when there is something to do next, ms
+	next    int64 // time of the next work, ms
 }
 
-// fireOf names a fire of a Task in a list.
+// fireOf identifies a fire of a Task in a list.
 type fireOf struct {
 	task, list string
 	deadline   int64
@@ -129,13 +129,13 @@ func (s *Service) begin(w *floor.Work, stationCode string) (*turn, error) {
 	return t, err
 }
 
-// pass goes through the time since the station was last gone through, up to now.
+// pass processes the time from the station's last processing to now.
 func (t *turn) pass(st *station.Station) error {
 	all, asks := listed(st), []ask(nil)
 	if on, _ := st.Flag(flag); on {
 		asks = all
 	}
-	if t.w.Now < t.rec.Through-setBack.Milliseconds() { // the clock was ahead: it goes on from the time that is
+	if t.w.Now < t.rec.Through-setBack.Milliseconds() { // the clock was ahead: continue from the present time
 		t.rec.Through = t.w.Now
 	}
 	if t.w.Now > t.rec.Through {
@@ -153,13 +153,13 @@ func (t *turn) pass(st *station.Station) error {
 	return t.store()
 }
 
-// store writes how far the station has got, and has watchers told what changed.
+// store writes the station's progress and publishes the changes.
 func (t *turn) store() error {
 	t.tell()
 	return stations.Put(t.w.Tx, place{A: t.w.Account, B: t.code}, t.rec)
 }
 
-// miss settles what had its deadline since the station was last gone through.
+// miss marks Tasks as missed whose deadline passed since the last processing.
 func (t *turn) miss(asks []ask) error {
 	periods, cut, err := t.periods(asks)
 	if err != nil {
@@ -186,10 +186,11 @@ func (t *turn) miss(asks []ask) error {
 	return nil
 }
 
-// service is who does what falls due by itself.
+// service is the author of automatic changes.
 var service = audit.Actor{Credential: "service"}
 
-// periods returns what the station asked for since it was last gone through. cut tells that some of the time is left out.
+// periods returns the station's configurations since the last processing. cut reports whether a part of the time is
+// left out.
 func (t *turn) periods(asks []ask) (list []period, cut bool, err error) {
 	from, now := t.rec.Through, t.w.Now
 	if oldest := now - maxBack.Milliseconds(); from < oldest {
@@ -213,7 +214,7 @@ func (t *turn) periods(asks []ask) (list []period, cut bool, err error) {
 		began := from
 		if len(shapes) > 1 {
 			plan, err := line.PlanOf(revision)
-			if err != nil { // it is not tried again: that would hold up the Tasks of all stations for ever
+			if err != nil { // not retried, because that would delay the Tasks of all stations indefinitely
 				t.s.cfg.Log.Error("Tasks that fell due under a revision of the manifest that cannot be read are left out",
 					slog.String("account", t.w.Account), slog.Int64("revision", revision), slog.Any("error", err))
 				cut = true
@@ -235,13 +236,14 @@ func (t *turn) periods(asks []ask) (list []period, cut bool, err error) {
 	return list, cut, nil
 }
 
-// find returns the current Instance of a Task in a list with a deadline.
+// find returns the current Instance of a Task in a list with a deadline; nil: none.
 func (t *turn) find(text *Text, deadline int64) *instance {
 	return t.cron[fireOf{text.TaskCode, text.ListCode, deadline}]
 }
 
-// wanted returns the test of whether a pending Instance is still asked for, by what is listed at its station. What began while enableTasks was on stays when
-// that goes off, as nothing falls due anew: only of a fire to come it is asked whether it is on.
+// wanted returns a function that reports whether a pending Instance is still required by the station's configuration.
+// An Instance made while enableTasks was on stays when the flag goes off; only Instances of a future fire depend on the
+// flag.
 func (t *turn) wanted(st *station.Station, asks []ask) func(*instance) bool {
 	on, _ := st.Flag(flag)
 	byName := make(map[fireOf]*ask, len(asks))
@@ -249,7 +251,7 @@ func (t *turn) wanted(st *station.Station, asks []ask) func(*instance) bool {
 		byName[fireOf{task: asks[k].text.TaskCode, list: asks[k].text.ListCode}] = &asks[k]
 	}
 	return func(i *instance) bool {
-		if i.text.ListCode == "" { // of a SKU: while there is such a Task
+		if i.text.ListCode == "" { // of a SKU: required while the Task exists
 			return hasTasks(st) && len(t.skuTasks([]string{i.text.TaskCode})) > 0
 		}
 		a := byName[fireOf{task: i.text.TaskCode, list: i.text.ListCode}]
@@ -259,13 +261,13 @@ func (t *turn) wanted(st *station.Station, asks []ask) func(*instance) bool {
 		if a.text.Trigger != OnCron {
 			return true
 		}
-		began := i.at() <= t.w.Now+setBack.Milliseconds() // else it was made while the clock was ahead
+		began := i.at() <= t.w.Now+setBack.Milliseconds() // otherwise it was made while the clock was ahead
 		return on && began && i.Deadline > t.w.Now && a.fires(i.Deadline)
 	}
 }
 
-// withdraw removes the pending Instances that are not wanted, and lets go of what was completed before its deadline and
-// has that behind it.
+// withdraw deletes the pending Instances that are no longer wanted, and removes completed ones from the current ones
+// once their deadline has passed.
 func (t *turn) withdraw(wanted func(*instance) bool) error {
 	gone := 0
 	for _, i := range t.now() {
@@ -293,7 +295,7 @@ func (t *turn) withdraw(wanted func(*instance) bool) error {
 	return audit.Put(t.w.Tx, t.w.Account, service, "task.withdraw", t.code, map[string]string{"tasks": fmt.Sprint(gone)})
 }
 
-// open makes what is to be done from now on, and finds when the station has something to do next.
+// open makes the Instances of open windows, and calculates when the station has work next.
 func (t *turn) open(asks []ask) error {
 	now := max(t.w.Now, t.rec.Through)
 	windows := map[timer]window{}
@@ -329,8 +331,8 @@ func (t *turn) open(asks []ask) error {
 	return nil
 }
 
-// ask makes the Instance of a window that is open. Where there is one, as the clock was ahead, it is pending again if it was
-// missed then.
+// ask makes the Instance of an open window. If it exists because the clock was ahead, it is set to pending again if it
+// was missed then.
 func (t *turn) ask(a *ask, win window) error {
 	i, err := t.made(&a.text, win)
 	switch {
@@ -347,7 +349,7 @@ func (t *turn) ask(a *ask, win window) error {
 	return t.take(i)
 }
 
-// made returns the Instance of a window that is there already, though it is not among the current ones; nil for none.
+// made returns the existing Instance of a window that is not among the current ones; nil: none.
 func (t *turn) made(text *Text, win window) (*instance, error) {
 	for item, err := range instances.Scan(t.w.Tx, during(t.w.Account, t.code, win.opens, win.opens+1)) {
 		if err != nil {
@@ -364,7 +366,7 @@ func (t *turn) made(text *Text, win window) (*instance, error) {
 	return nil, nil
 }
 
-// take puts a pending Instance among the current ones.
+// take adds a pending Instance to the current ones.
 func (t *turn) take(i *instance) error {
 	t.current = append(t.current, i)
 	if i.text.Trigger == OnCron {
@@ -396,7 +398,7 @@ func (t *turn) add(text Text, at int64, rec record) (*instance, error) {
 	return i, nil
 }
 
-// end settles an Instance whose deadline has come.
+// end marks an Instance as missed at its deadline.
 func (t *turn) end(i *instance) error {
 	if i.State == Pending {
 		i.State = Missed
@@ -414,7 +416,7 @@ func (t *turn) now() []*instance {
 	return slices.Clone(t.current)
 }
 
-// let takes an Instance from the current ones.
+// let removes an Instance from the current ones.
 func (t *turn) let(i *instance) error {
 	i.let = true
 	if t.cron[i.fire()] == i {
@@ -423,7 +425,7 @@ func (t *turn) let(i *instance) error {
 	return currents.Delete(t.w.Tx, i.key)
 }
 
-// change notes what watchers are to be told.
+// change records an Instance to publish.
 func (t *turn) change(i *instance) {
 	t.changes++
 	if len(t.told) <= maxTold {
@@ -431,15 +433,15 @@ func (t *turn) change(i *instance) {
 	}
 }
 
-// maxTold is how many changes of a station watchers are told one by one.
+// maxTold limits the changes of a station that are published one by one.
 const maxTold = 20
 
-// tell has watchers told what changed; of many changes how many they are.
+// tell publishes the changes, or only their number if there are many.
 func (t *turn) tell() {
 	publish := func(v any) {
 		data, err := json.Marshal(v)
 		if err != nil {
-			return // text and numbers can always be written
+			return // cannot fail for texts and numbers
 		}
 		t.w.Publish(event.Event{At: t.w.Now, Type: event.Task, Station: t.code, Data: data})
 	}

@@ -26,7 +26,7 @@ import (
 
 const works = floortest.Account
 
-// plant is a plant with Tasks. Its clock begins on Monday, 2 March 2026, at eight.
+// plant is a plant with Tasks. Its clock starts on Monday, 2 March 2026, at eight.
 type plant struct {
 	*floortest.Rig
 	t     testing.TB
@@ -40,7 +40,7 @@ func newPlant(t testing.TB, manifest string) *plant {
 	return p.open()
 }
 
-// due returns the stations at which there is something to do.
+// due returns the stations with work to do.
 func (p *plant) due() []string {
 	p.t.Helper()
 	plan, err := p.Floor.Plan(works)
@@ -48,7 +48,7 @@ func (p *plant) due() []string {
 	return p.tasks.Due(plan, p.Now().UnixMilli())
 }
 
-// open starts the service, again too: what was in memory is gone.
+// open starts the service, or restarts it without what was in memory.
 func (p *plant) open() *plant {
 	s := New(Config{Store: p.Store, Authorize: func(_ *kv.Tx, p auth.Principal, need auth.Role) error {
 		if !p.Role.AtLeast(need) {
@@ -60,14 +60,15 @@ func (p *plant) open() *plant {
 	s.cfg.Timelines = p.Timelines
 	p.tasks = s
 	err := p.Floor.Pass(works)
-	for end := time.Now().Add(2 * time.Minute); errdefs.KindOf(err) == errdefs.Unavailable && time.Now().Before(end); { // a year is being read
+	// a year is being read
+	for end := time.Now().Add(2 * time.Minute); errdefs.KindOf(err) == errdefs.Unavailable && time.Now().Before(end); {
 		err = p.Floor.Pass(works)
 	}
 	p.must(err)
 	return p
 }
 
-// off lets time pass in which there is no service.
+// off advances the clock while the service is off.
 func (p *plant) off(d time.Duration) {
 	p.Floor.Close()
 	p.Floor = nil
@@ -88,7 +89,7 @@ func (p *plant) check() {
 	}))
 }
 
-// apply brings another manifest into force.
+// apply replaces a text of the manifest and applies it.
 func (p *plant) apply(old, new string) {
 	p.t.Helper()
 	snap, err := p.Accounts.Get(works)
@@ -104,7 +105,8 @@ func (p *plant) apply(old, new string) {
 	p.must(p.Floor.Pass(works))
 }
 
-// all lists every Instance of a station in the order in which they became available: list/Task, state, from, deadline.
+// all lists every Instance of a station, ordered by the time at which it became available: list/Task, state, from,
+// deadline.
 func (p *plant) all(station string) (lines []string) {
 	p.t.Helper()
 	list, _, err := p.tasks.List(works, Query{Where: []Where{{station, 0, forever}}, Limit: 100_000})
@@ -200,7 +202,7 @@ func (p *plant) wantKind(err error, kind errdefs.Kind, part string) {
 }
 
 func TestCronTasks(t *testing.T) {
-	p := newPlant(t, floortest.Manifest) // ROUND: every two hours, half an hour before
+	p := newPlant(t, floortest.Manifest) // ROUND: every two hours, pending for half an hour before
 	p.want("PRESS")
 	p.Pass(90*time.Minute-time.Second, time.Minute)
 	p.want("PRESS")
@@ -223,11 +225,11 @@ func TestCronTasks(t *testing.T) {
 	}
 	_, err = p.complete(v.ID, Completion{Note: "again"})
 	p.wantKind(err, errdefs.Conflict, "was completed by ANN at 2026-03-02T11:40:00.000Z")
-	p.Pass(2*time.Hour, time.Minute) // what is completed is neither missed nor made again
+	p.Pass(2*time.Hour, time.Minute) // a completed Task is neither missed nor made again
 	p.want("PRESS", "ROUND/WALK missed 02T09:30 02T10:00", "ROUND/WALK completed 02T11:30 02T12:00", "ROUND/WALK pending 02T13:30 02T14:00")
 }
 
-// The fires and windows at both clock changes, and a list without minutes.
+// The fires and windows at both clock changes, and a list without availableBeforeDeadlineMinutes.
 func TestCronTasksAtClockChanges(t *testing.T) {
 	berlin := strings.Replace(strings.Replace(floortest.Manifest, `"timezone":"UTC"`, `"timezone":"Europe/Berlin"`, 1),
 		`"pattern":"0 */2 * * *","availableBeforeDeadlineMinutes":30`, `"pattern":"30 2,14 * * *"`, 1)
@@ -237,9 +239,9 @@ func TestCronTasksAtClockChanges(t *testing.T) {
 		at   string
 		want []string
 	}{
-		// 14:30, then 2:30 does not exist: 3:00, then 14:30 by summer time.
+		// 14:30; then 2:30 does not exist: 3:00; then 14:30 daylight saving time.
 		{"2026-03-28T13:00:00Z", []string{"ROUND/WALK missed 28T01:30 28T13:30", "ROUND/WALK missed 28T13:30 29T01:00", "ROUND/WALK missed 29T01:00 29T12:30", "ROUND/WALK pending 29T12:30 30T00:30"}},
-		// 14:30 by summer time, the first of two 2:30s, 14:30 by winter time.
+		// 14:30 daylight saving time; the first of two 2:30s; 14:30 standard time.
 		{"2026-10-24T12:00:00Z", []string{"ROUND/WALK missed 24T00:30 24T12:30", "ROUND/WALK missed 24T12:30 25T00:30", "ROUND/WALK missed 25T00:30 25T13:30", "ROUND/WALK pending 25T13:30 26T01:30"}},
 	} {
 		at := ms(t, change.at)
@@ -258,7 +260,7 @@ func TestScheduleTasks(t *testing.T) {
 	p.apply(`"value":0.5`, `"taskCodes":["CHECK","WIPE"],"value":0.5`) // of BOWL
 	p.Pass(time.Minute, 0)
 	p.start("PRESS", "s1", "BOWL", floortest.At(30*time.Second))
-	// WIPE is added by the SKU; CHECK is there by a list already.
+	// WIPE is added by the SKU; CHECK is already in a list.
 	p.want("PRESS", "START/CHECK pending 02T08:00 -", "WIPE pending 02T08:00 -")
 	p.start("PRESS", "s1", "BOWL", floortest.At(30*time.Second))
 	p.want("PRESS", "START/CHECK pending 02T08:00 -", "WIPE pending 02T08:00 -")
@@ -285,8 +287,8 @@ func TestScheduleTasks(t *testing.T) {
 	p.want("PRESS-2", "START/CHECK missed 02T08:01 02T08:11")
 }
 
-// An end that is taken back never was: what it missed is pending again, what was completed stays so, and what the manifest does
-// not ask for any more stays missed.
+// Reopening a schedule reverses its end: Tasks missed at that end are pending again, completed ones stay completed, and
+// those that the manifest no longer requires stay missed.
 func TestAScheduleRunsOn(t *testing.T) {
 	p := newPlant(t, floortest.Manifest)
 	p.apply(`"value":0.5`, `"taskCodes":["CHECK","WIPE","WALK"],"value":0.5`) // of BOWL
@@ -313,7 +315,7 @@ func TestAScheduleRunsOn(t *testing.T) {
 	p.want("PRESS", "START/CHECK completed 02T08:00 -", "WALK missed 02T08:00 02T08:10", "WIPE missed 02T08:00 02T08:30")
 }
 
-// A schedule whose start came late: the Tasks are those of its start.
+// A schedule whose start was recorded late gets the Tasks of its start.
 func TestScheduleTasksOfThePast(t *testing.T) {
 	p := newPlant(t, floortest.Manifest)
 	p.Pass(10*time.Minute, time.Minute)
@@ -349,7 +351,7 @@ func TestTasksOnDemand(t *testing.T) {
 	}
 }
 
-// The list's trigger wins, a Task's own applies where the list has none, and one without any is on demand.
+// The list's trigger takes precedence, a Task's own applies if the list has none, and a Task without any is on demand.
 func TestTriggers(t *testing.T) {
 	p := newPlant(t, floortest.Manifest)
 	p.apply(`"code":"CHECK","title":"Check the tool"`, `"code":"CHECK","trigger":{"type":"cron","pattern":"0 9 * * *","availableBeforeDeadlineMinutes":45},"title":"Check the tool"`)
@@ -363,7 +365,7 @@ func TestTriggers(t *testing.T) {
 	p.want("PRESS", "START/CHECK pending 02T08:30 -")
 }
 
-// One instance per Task and list, completed in each by itself.
+// There is one Instance for each Task and list, and each is completed separately.
 func TestATaskInTwoLists(t *testing.T) {
 	p := newPlant(t, floortest.Manifest)
 	p.apply(`"taskListCodes":[{"code":"CLEAN","order":1}]`, `"taskListCodes":[{"code":"CLEAN","order":1},{"code":"START","order":0.5},{"code":"ROUND","order":2}]`)
@@ -395,7 +397,7 @@ func TestTasksAreOff(t *testing.T) {
 	check, walk := p.pending("PRESS", "CHECK"), p.pending("PRESS", "WALK")
 	p.apply(`"enableTasks":"on"`, `"enableTasks":"off"`)
 	p.want("PRESS", began[1:]...)
-	for _, id := range []string{check.ID, walk.ID} { // the second is gone, and was listed just before
+	for _, id := range []string{check.ID, walk.ID} { // the second was withdrawn just after it was listed
 		_, err := p.complete(id, Completion{Note: "x"})
 		p.wantKind(err, errdefs.Forbidden, "enableTasks")
 	}
@@ -403,14 +405,14 @@ func TestTasksAreOff(t *testing.T) {
 	p.wantKind(err, errdefs.Forbidden, "enableTasks")
 	p.wantKind(err, errdefs.Forbidden, "account")
 	p.apply(`"enableTasks":"off"`, `"enableTasks":"on"`)
-	p.want("PRESS", began...) // as if it had never been off
+	p.want("PRESS", began...) // as if the flag had never been off
 	p.apply(`"enableTasks":"on"`, `"enableTasks":"off"`)
 	p.open()
-	p.Pass(140*time.Minute, 10*time.Minute) // 12:00: over two fires
+	p.Pass(140*time.Minute, 10*time.Minute) // 12:00: two fires later
 	p.start("PRESS-2", "s2", "BOWL", floortest.At(4*time.Hour))
 	p.want("PRESS-2")
 	p.apply(`"enableTasks":"off"`, `"enableTasks":"on"`)
-	p.want("PRESS-2") // what fell due meanwhile was not asked for
+	p.want("PRESS-2") // Tasks that became due while the flag was off are not made
 	p.want("PRESS", began[1:]...)
 	_, err = p.complete(check.ID, Completion{})
 	p.must(err)
@@ -462,7 +464,7 @@ func TestAManifestChangesWhileTasksArePending(t *testing.T) {
 	p.apply(`"includeTaskListCodes":["START","ROUND","CLEAN"]`, `"includeTaskListCodes":["START","CLEAN"]`)
 	p.apply(`"includeTaskListCodes":["START","CLEAN"]`, `"includeTaskListCodes":["START","ROUND","CLEAN"]`)
 	p.Pass(time.Hour, 10*time.Minute)
-	p.want("PRESS", "ROUND/WALK completed 02T08:45 02T10:15") // neither taken away nor made again
+	p.want("PRESS", "ROUND/WALK completed 02T08:45 02T10:15") // neither withdrawn nor made again
 	withdrawn := 0
 	p.must(p.Store.View(func(tx *kv.Tx) error {
 		page, err := audit.List(tx, works, audit.Query{Limit: 100, Action: "task.withdraw"})
@@ -470,7 +472,8 @@ func TestAManifestChangesWhileTasksArePending(t *testing.T) {
 		withdrawn = n
 		return err
 	}))
-	if withdrawn != 8 { // with the pattern and the list at each of three stations, and then at the two where it was not done
+	// the pattern and the list at each of three stations, then at the two where it was not completed
+	if withdrawn != 8 {
 		t.Errorf("%d audit records tell of what was withdrawn", withdrawn)
 	}
 }
@@ -492,7 +495,7 @@ func TestAStationLeavesTheManifest(t *testing.T) {
 	p.want("PACK")
 	p.apply(`"code":"PACK-2","name":"Packing"`, `"code":"PACK","name":"Packing"`)
 	p.Pass(2*time.Hour, 10*time.Minute)
-	p.want("PACK", "ROUND/WALK missed 02T11:30 02T12:00") // nothing of when it was away
+	p.want("PACK", "ROUND/WALK missed 02T11:30 02T12:00") // no Instances of the time in which it was archived
 }
 
 func TestAfterTheServiceWasOff(t *testing.T) {
@@ -507,7 +510,7 @@ func TestAfterTheServiceWasOff(t *testing.T) {
 	p.off(50 * time.Minute) // 15:40
 	p.open()
 	p.want("PRESS", append(want, "ROUND/WALK pending 02T15:30 02T16:00")...)
-	// A tablet was there all the time.
+	// A tablet was in use all the time.
 	at := ms(t, "2026-03-02T11:45:00Z")
 	list, _, err := p.tasks.List(works, Query{Where: []Where{{"PRESS", 0, forever}}, States: []State{Missed}, Limit: 10})
 	p.must(err)
@@ -523,7 +526,7 @@ func TestAfterTheServiceWasOff(t *testing.T) {
 	p.wantKind(err, errdefs.Invalid, "at")
 }
 
-// A manifest was applied while the service was off: each fire is of the one in force then.
+// After a manifest was applied while the service was off, each fire uses the manifest in force at its time.
 func TestTheManifestChangedWhileTheServiceWasOff(t *testing.T) {
 	p := newPlant(t, floortest.Manifest)
 	p.Pass(100*time.Minute, 10*time.Minute) // 9:40
@@ -538,7 +541,7 @@ func TestTheManifestChangedWhileTheServiceWasOff(t *testing.T) {
 	p.want("PRESS", "ROUND/WALK missed 02T09:30 02T10:00", "ROUND/WALK missed 02T11:30 02T12:00", "ROUND/WALK missed 02T14:30 02T15:00")
 }
 
-// A year off with a Task for every minute is bounded, and an audit record says so.
+// A pause of a year with a Task every minute is processed within limits, and an audit record reports that.
 func TestAYearOff(t *testing.T) {
 	p := newPlant(t, strings.Replace(floortest.Manifest, `"pattern":"0 */2 * * *","availableBeforeDeadlineMinutes":30`, `"pattern":"* * * * *"`, 1))
 	p.want("PRESS", "ROUND/WALK pending 02T08:00 02T08:01")
@@ -548,7 +551,7 @@ func TestAYearOff(t *testing.T) {
 	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("it took %v", took)
 	}
-	p.must(p.Floor.Pass(works)) // one transaction does not do all of it
+	p.must(p.Floor.Pass(works)) // one transaction is not enough for all of it
 	got := p.all("PRESS")
 	if len(got) != maxFires+1 || got[0] != "ROUND/WALK missed 01T15:20 01T15:21" || got[maxFires] != "ROUND/WALK pending 02T08:00 02T08:01" {
 		t.Errorf("there are %d, from %q to %q", len(got), got[0], got[len(got)-1])
@@ -563,7 +566,7 @@ func TestAYearOff(t *testing.T) {
 	}))
 }
 
-// A clock that is set back makes nothing twice.
+// Setting the clock back makes no Instance twice.
 func TestTheClockIsSetBack(t *testing.T) {
 	p := newPlant(t, floortest.Manifest)
 	p.Pass(130*time.Minute, 10*time.Minute) // 10:10
@@ -576,8 +579,8 @@ func TestTheClockIsSetBack(t *testing.T) {
 	p.want("PRESS", "ROUND/WALK missed 02T09:30 02T10:00", "ROUND/WALK missed 02T11:30 02T12:00")
 }
 
-// After a clock that was ahead for a while, by days or a year, is set right, Tasks go on to fall due: each once, also what was
-// missed already by the time that the clock showed. A completed one stays so.
+// After a clock that was days or a year ahead is corrected, Tasks become due again: each once, including those already
+// missed by the wrong time. A completed one stays completed.
 func TestTheClockWasAhead(t *testing.T) {
 	for _, ahead := range []time.Duration{30 * time.Hour, 365 * 24 * time.Hour} {
 		for _, restart := range []bool{false, true} {
@@ -604,12 +607,12 @@ func TestTheClockWasAhead(t *testing.T) {
 	}
 }
 
-// Between a fire and the second in which it is gone through a completion is judged by its own time.
+// A completion after a fire that was not processed yet is judged by its own time.
 func TestACompletionAtTheFire(t *testing.T) {
 	p := newPlant(t, floortest.Manifest)
 	p.Pass(119*time.Minute, time.Minute)
 	v := p.pending("PRESS", "WALK")
-	p.Pause(2 * time.Minute) // 10:01, and nobody has noticed
+	p.Pause(2 * time.Minute) // 10:01, and the fire is not processed yet
 	_, err := p.complete(v.ID, Completion{Note: "x"})
 	p.wantKind(err, errdefs.Conflict, "was missed at 2026-03-02T10:00:00.000Z")
 	at := ms(t, "2026-03-02T09:59:59Z")
@@ -619,7 +622,7 @@ func TestACompletionAtTheFire(t *testing.T) {
 	p.want("PRESS", "ROUND/WALK completed 02T09:30 02T10:00")
 }
 
-// Nothing of an operation stays when it fails.
+// A failed operation leaves no changes.
 func TestNothingIsHalfDone(t *testing.T) {
 	p := newPlant(t, floortest.Manifest)
 	broken := errors.New("broken")

@@ -9,7 +9,7 @@ import (
 	"opsmon/app/errdefs"
 )
 
-// Recorded implements floor.Rule: schedules start and end.
+// Recorded implements floor.Rule: it handles starts and ends of schedules.
 func (s *Service) Recorded(w *floor.Work, stationCode string, in monitor.Input) error {
 	switch {
 	case in.Kind == monitor.InputScheduleStart && !in.Schedule.NonProduction:
@@ -20,7 +20,7 @@ func (s *Service) Recorded(w *floor.Work, stationCode string, in monitor.Input) 
 	return nil
 }
 
-// Cancelled implements floor.Rule: a schedule whose end is taken back runs on.
+// Cancelled implements floor.Rule: it handles schedules whose end was cancelled.
 func (s *Service) Cancelled(w *floor.Work, stationCode string, in monitor.Input) error {
 	if in.Kind == monitor.InputScheduleEnd || in.Kind == monitor.InputQuantityEnd {
 		return s.turn(w, stationCode, func(t *turn) error { return t.scheduleRunsOn(in.ID, in.At) })
@@ -28,7 +28,7 @@ func (s *Service) Cancelled(w *floor.Work, stationCode string, in monitor.Input)
 	return nil
 }
 
-// turn does what is about a schedule.
+// turn runs fn on the Tasks of a station.
 func (s *Service) turn(w *floor.Work, stationCode string, fn func(t *turn) error) error {
 	t, err := s.begin(w, stationCode)
 	if err == nil {
@@ -43,12 +43,12 @@ func (s *Service) turn(w *floor.Work, stationCode string, fn func(t *turn) error
 	return nil
 }
 
-// finish is the end of a turn that was about schedules.
+// finish stores the changes of fn.
 func (t *turn) finish() error {
 	if t.changes == 0 {
 		return nil
 	}
-	return t.store() // the next fire stays when it was: schedules have no part in it
+	return t.store() // schedules do not change the time of the next fire
 }
 
 // scheduleStarts makes the Tasks of a production schedule.
@@ -87,7 +87,7 @@ func (t *turn) scheduleStarts(in monitor.Input) error {
 	return nil
 }
 
-// skuTasks returns the words of Tasks that a SKU names.
+// skuTasks returns the texts of Tasks that a SKU names.
 func (t *turn) skuTasks(codes []string) (list []Text) {
 	if len(codes) == 0 {
 		return nil
@@ -106,7 +106,7 @@ func (t *turn) skuTasks(codes []string) (list []Text) {
 	return list
 }
 
-// scheduleEnds lets what was not done with a schedule be missed.
+// scheduleEnds marks the pending Tasks of a schedule as missed.
 func (t *turn) scheduleEnds(id string, at int64) error {
 	for _, i := range t.now() {
 		if i.Schedule == "" || i.Schedule != id {
@@ -120,8 +120,8 @@ func (t *turn) scheduleEnds(id string, at int64) error {
 	return nil
 }
 
-// scheduleRunsOn makes the Tasks pending again that were missed by the end of a schedule, ms, which is taken back. Those that the
-// manifest does not ask for any more stay missed.
+// scheduleRunsOn sets the Tasks missed at the cancelled end of a schedule, ms, to pending again. Those that the
+// manifest no longer requires stay missed.
 func (t *turn) scheduleRunsOn(id string, end int64) error {
 	st, err := t.w.Station(t.code)
 	if errdefs.KindOf(err) == errdefs.NotFound {

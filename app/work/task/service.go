@@ -14,19 +14,19 @@ import (
 	"opsmon/kv"
 )
 
-// flag is what switches Tasks on, at the account (http-api.md section 2.2).
+// flag enables Tasks, at the account (http-api.md section 2.2).
 const flag = "enableTasks"
 
-// Config is what New needs.
+// Config has the dependencies of a Service.
 type Config struct {
 	Store     *kv.Store
 	Timelines *station.Timelines
-	// Authorize checks in the transaction of a change that the caller's credential still holds and has the role.
+	// Authorize checks in the transaction of a change that the caller's credential is still valid and has the role.
 	Authorize func(*kv.Tx, auth.Principal, auth.Role) error
 	Log       *slog.Logger
 }
 
-// Service is this room. It is a floor.Rule. Its methods may be called by many goroutines at once.
+// Service makes Tasks due and completes them. It implements floor.Rule. Its methods may be called from any goroutine.
 type Service struct {
 	cfg Config
 
@@ -34,15 +34,15 @@ type Service struct {
 	accounts map[string]*memory
 }
 
-// memory is what is remembered of an account, so that the store is read only when there is something to do.
+// memory caches an account's next due times, so that the store is read only when there is work.
 type memory struct {
-	revision int64            // of the manifest that all stations are gone through with; 0: none yet
-	next     map[string]int64 // by station, when it has something to do next, ms
-	soonest  int64            // of these
-	seen     int64            // the time when Due was last asked, ms
+	revision int64            // the manifest revision that all stations were processed with; 0: none yet
+	next     map[string]int64 // by station, the time of its next work, ms
+	soonest  int64            // the earliest of these
+	seen     int64            // the time of the last call of Due, ms
 }
 
-// New makes the room's Service. The caller gives it to the Floor as a rule, and calls Sweep.
+// New returns a Service. The caller must register it with the Floor as a rule and call Sweep regularly.
 func New(cfg Config) *Service { return &Service{cfg: cfg, accounts: map[string]*memory{}} }
 
 var _ floor.Rule = (*Service)(nil)
@@ -56,7 +56,7 @@ func (s *Service) memory(accountID string) *memory {
 	return m
 }
 
-// note remembers when stations have something to do next.
+// note caches the times of the next work of stations.
 func (s *Service) note(accountID string, next map[string]int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,15 +72,15 @@ func (s *Service) note(accountID string, next map[string]int64) {
 	}
 }
 
-// Retention of Instances that are not current any more.
+// Retention of Instances that are no longer current.
 const (
 	maxAge  = 400 * 24 * time.Hour
-	maxKept = 10_000 // of a station
-	// sweepStep is how many are removed in one transaction.
+	maxKept = 10_000 // of one station
+	// sweepStep limits the deletions of one transaction.
 	sweepStep = 1000
 )
 
-// Sweep removes what has had its time. now must be a time that can be believed. Errors are the store's.
+// Sweep deletes expired Instances and texts. now must be a trusted time. Errors are the store's.
 func (s *Service) Sweep(ctx context.Context, now time.Time) error {
 	oldest := now.Add(-maxAge).UnixMilli()
 	var all []place
@@ -110,7 +110,7 @@ func (s *Service) Sweep(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// sweepStation removes a station's Instances that are too old or too many, some at a time; more tells to go on.
+// sweepStation deletes some of a station's Instances that are too old or too many; more reports whether to continue.
 func sweepStation(tx *kv.Tx, at place, oldest int64) (more bool, err error) {
 	rec, err := stations.Get(tx, at)
 	if errors.Is(err, kv.ErrNotFound) {
@@ -143,7 +143,7 @@ func sweepStation(tx *kv.Tx, at place, oldest int64) (more bool, err error) {
 	return true, stations.Put(tx, at, rec)
 }
 
-// sweepTexts removes words that no Instance has any more: those of current ones stay.
+// sweepTexts deletes texts that no Instance uses. Texts of current Instances stay.
 func sweepTexts(tx *kv.Tx, oldest int64) error {
 	used := map[textKey]bool{}
 	for item, err := range currents.Scan(tx, kv.Range{}) {
@@ -160,7 +160,7 @@ func sweepTexts(tx *kv.Tx, oldest int64) error {
 		if err != nil {
 			return err
 		}
-		// An Instance may be made some time after the moment from which it was available, never so long before.
+		// An Instance may be made later than the time from which it was available, but never by that much.
 		if item.Value.Used+textStep.Milliseconds() < oldest && !used[item.Key] {
 			if err := texts.Delete(tx, item.Key); err != nil {
 				return err
