@@ -7,10 +7,10 @@ import (
 	"opsmon/app/instant"
 )
 
-// Unit is a length of time bucket.
+// Unit is the length of a time bucket.
 type Unit uint8
 
-// The units. An hour is one of the wall clock; where clocks go back the hour that comes twice is two buckets.
+// The units. An hour is an hour of the wall clock. The repeated hour at the end of daylight saving time is two buckets.
 const (
 	UnitHour Unit = iota
 	UnitDay
@@ -19,8 +19,8 @@ const (
 	UnitMinute
 )
 
-// Bucket returns the whole bucket that a moment lies in: days start at the calendar's hour, weeks on its day, months with
-// the production day of their first date.
+// Bucket returns the whole bucket that contains a moment. Days start at the calendar's hour, weeks on its weekday, and
+// months with the production day of their first date.
 func (c *Calendar) Bucket(t int64, u Unit) Range {
 	switch u {
 	case UnitMinute:
@@ -43,7 +43,7 @@ func (c *Calendar) Bucket(t int64, u Unit) Range {
 	return Range{c.DayRange(Day(first)).Start, c.DayRange(Day(next)).Start}
 }
 
-// Buckets returns the buckets that have time in [from, to), in order, the first and the last cut to the range.
+// Buckets returns the buckets that overlap [from, to), in order. The first and the last are cut to the range.
 func (c *Calendar) Buckets(from, to int64, u Unit) []Range {
 	var out []Range
 	for from < to {
@@ -54,7 +54,7 @@ func (c *Calendar) Buckets(from, to int64, u Unit) []Range {
 	return out
 }
 
-// hour returns the hour of the wall clock that a moment lies in, cut where clocks change.
+// hour returns the wall-clock hour that contains a moment, cut at changes of the clock.
 func (c *Calendar) hour(t int64) Range {
 	sec := floorDiv(t, 1000)
 	start := sec - reach
@@ -68,7 +68,7 @@ func (c *Calendar) hour(t int64) Range {
 	}
 }
 
-// ShiftTime returns how many of the milliseconds of [from, to) are in shift.
+// ShiftTime returns the time of [from, to) in shift, ms.
 func (c *Calendar) ShiftTime(from, to int64) int64 {
 	if c.always {
 		return max(0, to-from)
@@ -80,11 +80,11 @@ func (c *Calendar) ShiftTime(from, to int64) int64 {
 	return sum
 }
 
-// horizon bounds how far AfterShiftTime looks.
+// horizon limits how far AfterShiftTime searches, ms.
 const horizon = 366 * daySeconds * 1000
 
-// AfterShiftTime returns the moment at which so many milliseconds of shift time have passed since from. It is false when
-// that is more than 366 days away.
+// AfterShiftTime returns the moment at which need ms of shift time have passed since from. It returns false if that is
+// more than 366 days away.
 func (c *Calendar) AfterShiftTime(from, need int64) (int64, bool) {
 	if need <= 0 {
 		return from, true

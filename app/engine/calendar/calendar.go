@@ -1,21 +1,22 @@
-// Package calendar knows when a station is in shift, which production day, week and month a moment belongs to, and what
-// a production schedule's quantity, end and rate imply for each other (monitoring.md sections 3 and 4). It is
-// arithmetic: it keeps nothing and reads no clock.
+// Package calendar calculates a station's shifts, the production day, week and month of a moment, and what quantity,
+// end and rate of a production schedule imply for each other (monitoring.md sections 3 and 4). It is pure arithmetic:
+// it stores nothing and reads no clock.
 //
 // # Times
 //
-// Moments are int64 milliseconds since 1970 in UTC, ranges include their start and not their end. Shifts and days are
-// written on the wall clock of the plant's zone. A wall time that comes twice means the first time, and one that is
-// skipped means the moment at which the clock jumps over it. So wall times in order stay in order as moments: two
-// shifts that meet on the wall clock always meet, and whatever lies across a clock change is an hour longer or shorter.
+// Moments are int64 milliseconds since 1970 in UTC. Ranges include their start and exclude their end. Shifts and days
+// are defined on the wall clock of the plant's zone. A wall time that occurs twice means the first occurrence, and one
+// that is skipped means the moment of the clock change. The order of wall times is therefore the order of their
+// moments, shifts that are adjacent on the wall clock are always adjacent, and a shift across a clock change is an hour
+// longer or shorter.
 //
 // # Shifts
 //
-// A part of a shift pattern runs from its start for its length on the wall clock. Where parts overlap, the one that starts
-// later has the time (the later in the pattern where they start together); the other goes on after it. Parts of one name
-// that meet are one shift, and it belongs to the production day in which it starts. Parts of one name that meet without
-// an end (a plant that never closes) would be one endless shift: such a run longer than a day is cut into a shift for each
-// production day, at the starts of the parts.
+// A part of a shift pattern lasts from its start for its length on the wall clock. Where parts overlap, the one that
+// starts later wins, or the later one in the pattern if they start together; the other continues after it. Adjacent
+// parts with the same name are one shift, which belongs to the production day in which it starts. In a plant that never
+// closes, such parts would form an endless shift. A run of adjacent parts longer than a day is therefore cut into one
+// shift for each production day, at the starts of parts.
 package calendar
 
 import (
@@ -26,7 +27,7 @@ import (
 	"time"
 )
 
-// Range is a stretch of time, [Start, End), Unix milliseconds.
+// Range is a range of time, [Start, End), Unix milliseconds.
 type Range struct{ Start, End int64 }
 
 // Day is a production day, as the number of days from 1 January 1970 to the date on which it starts.
@@ -40,30 +41,30 @@ func DayOf(year int, month time.Month, day int) Day {
 // String returns the date on which the day starts, 2026-03-29.
 func (d Day) String() string { return time.Unix(int64(d)*daySeconds, 0).UTC().Format(time.DateOnly) }
 
-// Shift is one part of a shift pattern. Start counts from midnight on the wall clock; Start and Length are whole seconds
-// at the finest (see Hours).
+// Shift is one part of a shift pattern. Start counts from midnight on the wall clock. Start and Length are whole
+// seconds (see Hours).
 type Shift struct {
 	Name    string
-	Weekday int // 1 = Monday … 7 = Sunday, the date on which it starts
+	Weekday int // 1 = Monday … 7 = Sunday, of the date on which it starts
 	Start   time.Duration
 	Length  time.Duration // at most 24 hours
 }
 
-// Hours returns a number of decimal hours, 14.5 = 14:30, to the nearest second. A manifest's decimals are often cut short
-// (8.3333 for 8:20), and parts that were meant to meet must meet.
+// Hours converts decimal hours (14.5 = 14:30), rounded to the second. The decimals of a manifest are often truncated
+// (8.3333 for 8:20), and adjacent parts must stay adjacent.
 func Hours(decimal float64) time.Duration {
 	return time.Duration(math.Round(decimal*3600)) * time.Second
 }
 
-// CalendarConfig says what a station's calendar is made of.
+// CalendarConfig configures a station's calendar.
 type CalendarConfig struct {
 	Zone         *time.Location
 	DayStartHour int     // 0 to 23: the hour at which a production day starts
 	WeekStartDay int     // 0 = Monday … 6 = Sunday
-	Shifts       []Shift // none: always in shift
+	Shifts       []Shift // empty: always in shift
 }
 
-// Calendar answers for one station. It may be shared by goroutines.
+// Calendar is the calendar of one station. It is safe for concurrent use.
 type Calendar struct {
 	zone     *time.Location
 	dayStart int64 // seconds from midnight
@@ -71,13 +72,13 @@ type Calendar struct {
 	always   bool
 	parts    [8][]part // by weekday, 1 to 7
 
-	last atomic.Pointer[stretch] // that was asked for: the next question is mostly about it too
+	last atomic.Pointer[stretch] // cache: consecutive calls mostly need the same one
 }
 
-// stretch is a time, in Unix seconds, in which a zone has one offset, in seconds.
+// stretch is a range of Unix seconds in which a zone has one offset, in seconds.
 type stretch struct{ start, end, offset int64 }
 
-// part is a piece of a pattern; times are seconds from midnight.
+// part is a part of a pattern, in seconds from midnight.
 type part struct {
 	name       string
 	start, end int64
@@ -86,12 +87,12 @@ type part struct {
 
 const (
 	daySeconds = 24 * 60 * 60
-	// reach is further than any zone is from UTC, twice: no wall time is that far from its moment.
+	// reach is more than twice the largest offset of any zone from UTC, in seconds.
 	reach = 36 * 60 * 60
 )
 
-// NewCalendar makes a calendar. Shifts whose weekday is not 1 to 7 or whose length is not positive are left out; a
-// manifest that was accepted has none.
+// NewCalendar returns a calendar. It ignores shifts with a weekday outside of 1 to 7 or without a positive length,
+// which an accepted manifest does not have.
 func NewCalendar(c CalendarConfig) *Calendar {
 	out := &Calendar{zone: c.Zone, dayStart: int64(c.DayStartHour) * 3600, week: int64(c.WeekStartDay), always: len(c.Shifts) == 0}
 	for i, s := range c.Shifts {
@@ -103,18 +104,18 @@ func NewCalendar(c CalendarConfig) *Calendar {
 	return out
 }
 
-// Always reports whether there is no pattern, so that all time is shift time.
+// Always reports whether all time is shift time because there is no pattern.
 func (c *Calendar) Always() bool { return c.always }
 
-// Instance is one shift as it takes place.
+// Instance is one shift on a particular day.
 type Instance struct {
 	Name string
 	Range
 	Day Day // the production day in which it starts
 }
 
-// At returns the shift in force at t, and until when the answer holds at least. Without a pattern every moment is in a
-// shift without a name that never ends; its Day is 0.
+// At returns the shift at t and a moment until which the answer is valid. Without a pattern, every moment is in an
+// unnamed shift that never ends, with Day 0.
 func (c *Calendar) At(t int64) (shift Instance, in bool, until int64) {
 	if c.always {
 		return Instance{Range: Range{math.MinInt64, math.MaxInt64}}, true, math.MaxInt64
@@ -130,12 +131,12 @@ func (c *Calendar) At(t int64) (shift Instance, in bool, until int64) {
 	return shifts[0], true, shifts[0].End
 }
 
-// Shifts returns the shifts that have time in [from, to), whole, in order. There are none without a pattern.
+// Shifts returns the whole shifts that overlap [from, to), in order; none without a pattern.
 func (c *Calendar) Shifts(from, to int64) []Instance {
 	if c.always || from >= to {
 		return nil
 	}
-	// Three days round about hold every part that can touch the range or belong to a shift that does.
+	// Three more days on each side contain every part that can overlap the range or belong to a shift that does.
 	first, last := floorDiv(c.wall(from), daySeconds)-3, floorDiv(c.wall(to), daySeconds)+3
 	var out []Instance
 	for _, p := range c.join(c.pieces(first, last)) {
@@ -147,8 +148,8 @@ func (c *Calendar) Shifts(from, to int64) []Instance {
 	return out
 }
 
-// pieces returns the parts of the dates from first to last (days since 1970), as seconds on the wall clock since 1970, in
-// order and without overlaps.
+// pieces returns the parts of the dates from first to last (days since 1970) in order and without overlaps, as seconds
+// on the wall clock since 1970.
 func (c *Calendar) pieces(first, last int64) []part {
 	var parts []part
 	var edges []int64
@@ -165,7 +166,7 @@ func (c *Calendar) pieces(first, last int64) []part {
 	edges = slices.Compact(edges)
 	var out []part
 	begun := 0                    // parts that have started
-	holder, until := -1, int64(0) // whose the last piece is, and its end
+	holder, until := -1, int64(0) // the part that owns the last piece, and its end
 	for i := 0; i+1 < len(edges); i++ {
 		for begun < len(parts) && parts[begun].start <= edges[i] {
 			begun++
@@ -190,11 +191,11 @@ func (c *Calendar) pieces(first, last int64) []part {
 	return out
 }
 
-// join makes one of the pieces of one name that meet.
+// join merges adjacent pieces with the same name.
 func (c *Calendar) join(pieces []part) []part {
 	var out []part
 	for i := 0; i < len(pieces); {
-		end := i + 1 // of the run of pieces of one name that meet
+		end := i + 1 // of the run of adjacent pieces with the same name
 		for end < len(pieces) && pieces[end].name == pieces[i].name && pieces[end].start == pieces[end-1].end {
 			end++
 		}
@@ -217,7 +218,7 @@ func (c *Calendar) dayOfWall(wall int64) Day { return Day(floorDiv(wall-c.daySta
 // ProductionDay returns the production day of a moment.
 func (c *Calendar) ProductionDay(t int64) Day {
 	d := c.dayOfWall(c.wall(t))
-	// Where clocks change, wall times jump or repeat; the day's own start decides.
+	// Near a clock change, wall times jump or repeat; compare with the day's start instead.
 	for c.DayRange(d).Start > t {
 		d--
 	}
@@ -227,23 +228,23 @@ func (c *Calendar) ProductionDay(t int64) Day {
 	return d
 }
 
-// DayRange returns the time of a production day: 23, 24 or 25 hours mostly.
+// DayRange returns the range of a production day, mostly 23, 24 or 25 hours.
 func (c *Calendar) DayRange(d Day) Range {
 	wall := int64(d)*daySeconds + c.dayStart
 	return Range{c.moment(wall), c.moment(wall + daySeconds)}
 }
 
-// weekday returns 0 for Monday to 6 for Sunday, of a number of days since 1970.
+// weekday returns the weekday of a number of days since 1970: 0 = Monday … 6 = Sunday.
 func weekday(day int64) int64 { return mod(day+3, 7) } // 1 January 1970 was a Thursday
 
-// wall returns what the wall clock shows at a moment, as seconds since 1970 as if it were UTC.
+// wall returns the wall time of a moment, as seconds since 1970 as if it were UTC.
 func (c *Calendar) wall(t int64) int64 {
 	sec := floorDiv(t, 1000)
 	offset, _ := c.stretch(sec)
 	return sec + offset
 }
 
-// moment returns the first moment, in milliseconds, at which the wall clock shows this time or a later one.
+// moment returns the first moment, ms, at which the wall clock shows this time or a later one.
 func (c *Calendar) moment(wall int64) int64 {
 	start := wall - reach
 	for {
@@ -255,8 +256,8 @@ func (c *Calendar) moment(wall int64) int64 {
 	}
 }
 
-// stretch returns the zone's offset at a moment (Unix seconds) and when it may change next. A look-up in the zone takes about a
-// microsecond, and a station's shifts are looked up hundreds of times for each day.
+// stretch returns the zone's offset at a moment (Unix seconds) and when it may change next. It is cached because a
+// lookup in the zone takes about a microsecond, and a station's shifts are looked up hundreds of times for each day.
 func (c *Calendar) stretch(at int64) (offset, end int64) {
 	x := c.last.Load()
 	if x == nil || at < x.start || at >= x.end {
@@ -266,7 +267,7 @@ func (c *Calendar) stretch(at int64) (offset, end int64) {
 	return x.offset, x.end
 }
 
-// lookUp asks the zone for the stretch that a moment is in.
+// lookUp reads the stretch that contains a moment from the zone.
 func (c *Calendar) lookUp(at int64) *stretch {
 	t := time.Unix(at, 0).In(c.zone)
 	_, o := t.Zone()
@@ -278,8 +279,9 @@ func (c *Calendar) lookUp(at int64) *stretch {
 	switch {
 	case e.IsZero():
 	case !e.After(t):
-		// Where the offset comes from a yearly rule, the answer ends after 365 days of the year, so on 31 December of a leap
-		// year it lies in the past, and its start may be wrong too; no rule of that year is left then.
+		// Where the offset comes from a yearly rule, the returned end is 365 days after the start of the year. On 31
+		// December of a leap year it is therefore in the past, and its start may be wrong, too. No change is left in
+		// that year.
 		x.start, x.end = at, time.Date(t.UTC().Year()+1, time.January, 1, 0, 0, 0, 0, time.UTC).Unix()
 	default:
 		x.end = e.Unix()

@@ -23,7 +23,7 @@ func zone(t testing.TB, name string) *time.Location {
 	return z
 }
 
-// utc reads "2026-03-29 01:00" as UTC.
+// utc parses "2026-03-29 01:00" as UTC.
 func utc(t testing.TB, s string) int64 {
 	t.Helper()
 	at, err := time.Parse("2006-01-02 15:04", s)
@@ -35,7 +35,7 @@ func utc(t testing.TB, s string) int64 {
 
 func stamp(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04") }
 
-// shifts reads "Early 1-5 06:00 8h, Late 1-5 14:00 8h30m".
+// shifts parses "Early 1-5 06:00 8h, Late 1-5 14:00 8h30m".
 func shifts(t testing.TB, s string) (out []calendar.Shift) {
 	t.Helper()
 	for _, item := range strings.Split(s, ", ") {
@@ -132,7 +132,7 @@ func TestAt(t *testing.T) {
 		{"2026-01-05 05:59", false, "2026-01-05 06:00"},
 		{"2026-01-05 06:00", true, "2026-01-05 14:00"},
 		{"2026-01-05 13:59", true, "2026-01-05 14:00"},
-		{"2026-01-05 14:00", false, "2026-01-07 14:00"}, // as far as it looked
+		{"2026-01-05 14:00", false, "2026-01-07 14:00"}, // the limit of the search
 	} {
 		_, in, until := c.At(utc(t, tt.at))
 		if in != tt.in || stamp(until) != tt.until {
@@ -178,7 +178,7 @@ func TestBuckets(t *testing.T) {
 	}
 }
 
-// TestBucketsCoverARange holds for every zone: buckets follow each other without gaps, and each holds its own start.
+// TestBucketsCoverARange checks in several zones that buckets are adjacent and contain their own starts.
 func TestBucketsCoverARange(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, name := range []string{"Europe/London", "America/St_Johns", "Australia/Lord_Howe", "Africa/Casablanca", "Pacific/Apia", "Asia/Kathmandu", "America/Santiago"} {
@@ -201,7 +201,7 @@ func TestBucketsCoverARange(t *testing.T) {
 					t.Fatalf("%s: the last bucket ends at %s, not %s", name, stamp(at), stamp(to))
 				}
 			}
-			// Shift time adds up however a range is cut, and shifts never overlap.
+			// Shift time is additive however a range is cut, and shifts never overlap.
 			cut := from + r.Int64N(to-from+1)
 			if whole, parts := c.ShiftTime(from, to), c.ShiftTime(from, cut)+c.ShiftTime(cut, to); whole != parts {
 				t.Fatalf("%s: shift time %d of the whole, %d of the parts", name, whole, parts)
@@ -258,7 +258,7 @@ func BenchmarkShiftsOfAYear(b *testing.B) {
 	}
 }
 
-// Ranges by name are production days of the plant's own zone; 2026-03-29 is the day on which the clocks go forward.
+// Named ranges are production days in the plant's zone. On 2026-03-29 daylight saving time begins.
 func TestNamed(t *testing.T) {
 	c := calendar.NewCalendar(calendar.CalendarConfig{Zone: zone(t, "Europe/Berlin"), DayStartHour: 6, WeekStartDay: 6})
 	for _, tt := range []struct{ now, name, want string }{
@@ -279,14 +279,14 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// What a calendar remembers of its zone changes nothing: asked in any order, it says what one says that was just made.
+// The cache of stretches does not change results: calls in any order return the same as on a new calendar.
 func TestRememberedStretches(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	pattern := shifts(t, "A 1-7 06:00 7h, B 1-5 12:00 9h, A 6-7 22:00 8h")
 	for _, name := range []string{"Europe/Berlin", "America/St_Johns", "Australia/Lord_Howe", "Africa/Casablanca", "Pacific/Apia", "UTC"} {
 		cfg := calendar.CalendarConfig{Zone: zone(t, name), DayStartHour: 6, Shifts: pattern}
 		c := calendar.NewCalendar(cfg)
-		at := utc(t, "2024-12-31 12:00") // the last day of a leap year, of which the zone says least
+		at := utc(t, "2024-12-31 12:00") // the last day of a leap year, where the zone's answer is least reliable
 		for range 2000 {
 			fresh := calendar.NewCalendar(cfg)
 			if day := c.ProductionDay(at); day != fresh.ProductionDay(at) || c.DayRange(day) != fresh.DayRange(day) {

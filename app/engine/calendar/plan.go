@@ -6,18 +6,18 @@ import (
 	"opsmon/app/instant"
 )
 
-// Plan is what a production schedule was given: its start, and its quantity and end where they were given (monitoring.md
-// section 4). Which are given makes its type.
+// Plan is the start of a production schedule and, if given, its quantity and end (monitoring.md section 4). Which of
+// them are given decides its type.
 type Plan struct {
 	Start    int64
 	End      int64   // 0: not given
 	Quantity float64 // units; 0: not given
-	// UnitsPerMinute is the rate of the schedule's override, SKU or station; 0: there is none.
+	// UnitsPerMinute is the rate of the schedule's override, SKU or station; 0: unknown.
 	UnitsPerMinute float64
-	ExtendShift    bool // all time counts, not only that in shift
+	ExtendShift    bool // all time counts, not only shift time
 }
 
-// Type says which of quantity and end a schedule was given.
+// Type is which of quantity and end were given.
 type Type uint8
 
 // The types of schedule.
@@ -41,9 +41,10 @@ func (p Plan) Type() Type {
 	return Continuous
 }
 
-// Implied fills in what follows from what was given, over shift time: the end of a fixed quantity (the millisecond in
-// which the last unit is due), the quantity of a fixed end (whole units, down), the rate of both. What cannot be known
-// stays 0: an end or a quantity without a rate, an end more than 366 days away, a rate where no shift time lies between.
+// Implied fills in the values that follow from the given ones, over shift time: the end of a fixed quantity (the
+// millisecond in which the last unit is due), the quantity of a fixed end (whole units, rounded down), or the rate of
+// both. Unknown values stay 0: an end or a quantity without a rate, an end more than 366 days away, a rate without
+// shift time in the range.
 func (c *Calendar) Implied(p Plan) Plan {
 	switch p.Type() {
 	case FixedQuantity:

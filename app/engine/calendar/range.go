@@ -1,7 +1,7 @@
 package calendar
 
-// Named returns a range by its name, in production days, as of a moment: today, yesterday, week and month are whole ones of
-// the calendar, last7d is today and the six days before. It is false for a name that it does not know.
+// Named returns a range by its name, in production days relative to a moment: today, yesterday, week and month are
+// whole ones, and last7d is today and the six days before. It returns false for an unknown name.
 func (c *Calendar) Named(name string, now int64) (Range, bool) {
 	today := c.ProductionDay(now)
 	switch name {

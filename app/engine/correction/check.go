@@ -10,8 +10,7 @@ import (
 	"opsmon/app/errdefs"
 )
 
-// check returns what is wrong with a correction, beyond its shape, in the time of some plans. Sentences are those of a
-// manifest.
+// check validates a correction against the plans of its range, beyond its schema. Messages are those of a manifest.
 func check(plans []*station.Plan, codes []string, p *account.Patch) (problems []errdefs.Detail) {
 	problem := func(field, format string, args ...any) {
 		problems = append(problems, errdefs.Detail{Field: field, Issue: fmt.Sprintf(format, args...)})
@@ -48,14 +47,14 @@ func check(plans []*station.Plan, codes []string, p *account.Patch) (problems []
 	unique("shiftPatterns", p.ShiftPatterns)
 	for _, plan := range plans {
 		problems = append(problems, within(plan, p)...)
-		if len(problems) > 0 { // the plans differ in little, and so would the problems
+		if len(problems) > 0 { // plans differ little, and so would their problems
 			return problems
 		}
 	}
 	return problems
 }
 
-// within returns what of a patch does not fit one plan.
+// within validates a patch against one plan.
 func within(plan *station.Plan, p *account.Patch) (problems []errdefs.Detail) {
 	problem := func(field, format string, args ...any) {
 		problems = append(problems, errdefs.Detail{Field: field, Issue: fmt.Sprintf(format, args...)})

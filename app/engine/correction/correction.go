@@ -1,14 +1,14 @@
-// Package correction changes what held at stations for a stretch of the past: a threshold, a shift, a rate, a SKU, a
-// reason (monitoring.md section 8). Signals, schedules and what people entered stay as they are; what follows from them
-// is computed again.
+// Package correction changes the configuration of stations for a range in the past: a threshold, a shift, a rate, a
+// SKU, a reason (monitoring.md section 8). Signals, schedules and entries of people are not changed; the results
+// calculated from them are recalculated.
 //
-// A correction is laid over what the manifest's revisions said then, and lies there whatever later revisions say: they
-// count from their own time on. It is never edited. Undone, it is as if it had never been made, and stays in the list.
+// A correction overrides the manifest's revisions in its range, even after later revisions, which apply from their own
+// time on. A correction is never edited. If it is undone, it has no effect any more, but stays in the list.
 //
-// Before it is made, a rehearsal shows what it would do: the OEE of each station and production day that it touches,
-// before and after.
+// A preview shows the effect of a correction in advance: the OEE of each affected station and production day, before
+// and after.
 //
-// The corrections themselves are kept by package station, whose timelines they are part of.
+// The corrections are stored by package station, whose timelines include them.
 package correction
 
 import (
@@ -30,24 +30,24 @@ import (
 	"opsmon/kv"
 )
 
-// Config is what New needs.
+// Config has the dependencies and settings of a Service.
 type Config struct {
 	Accounts interface {
 		Get(accountID string) (*account.Snapshot, error)
 	}
 	Floor    *floor.Floor
 	Requests *idempotency.Service
-	// Authorize checks in a transaction that the caller's credential still holds and its role is high enough.
+	// Authorize checks in a transaction that the caller's credential is still valid and that its role is sufficient.
 	Authorize func(tx *kv.Tx, p auth.Principal, need auth.Role) error
-	// Retention is for how long signals are kept: what is older cannot be computed again.
+	// Retention is the retention of signals: older results cannot be recalculated.
 	Retention time.Duration
 	Clock     func() time.Time // nil = time.Now
 }
 
-// Service makes and undoes corrections. It may be used by many goroutines.
+// Service makes and undoes corrections. It is safe for concurrent use.
 type Service struct{ cfg Config }
 
-// New makes a Service.
+// New returns a Service.
 func New(cfg Config) *Service {
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
@@ -55,11 +55,11 @@ func New(cfg Config) *Service {
 	return &Service{cfg: cfg}
 }
 
-// Input asks for a correction. Its shape is that of schema correction-create.
+// Input is a request for a correction. Its format is the schema correction-create.
 type Input struct {
 	StationCodes []string
 	From, To     time.Time
-	Changes      any // as strictjson decodes it
+	Changes      any // as decoded by strictjson
 	Note         string
 }
 
@@ -90,7 +90,7 @@ func shown(c *station.Correction) Correction {
 	return s
 }
 
-// letters returns JSON without the escapes for HTML that encoding/json adds when it is stored.
+// letters removes from JSON the HTML escapes that encoding/json adds when it is stored.
 func letters(stored json.RawMessage) json.RawMessage {
 	d := json.NewDecoder(bytes.NewReader(stored))
 	d.UseNumber()
@@ -104,7 +104,7 @@ func letters(stored json.RawMessage) json.RawMessage {
 	return stored
 }
 
-// encode returns v as JSON without those escapes.
+// encode returns v as JSON without HTML escapes.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -113,8 +113,8 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// List returns the corrections of an account, newest first, and how many there are. Errors: errdefs.NotFound, the
-// store's.
+// List returns a page of the corrections of an account, newest first, and their total number. Errors: errdefs.NotFound;
+// the store's.
 func (s *Service) List(accountID string, limit, skip int) ([]Correction, int, error) {
 	t, err := s.cfg.Floor.Timeline(accountID)
 	if err != nil {
@@ -128,15 +128,15 @@ func (s *Service) List(accountID string, limit, skip int) ([]Correction, int, er
 	return list, len(all), nil
 }
 
-// Check returns what is wrong with a correction. Errors: Invalid, Conflict, the store's.
+// Check validates a correction. Errors: Invalid, Conflict, the store's.
 func (s *Service) Check(p auth.Principal, in Input) error {
 	_, _, err := s.checked(p, in)
 	return err
 }
 
-// Make makes a correction, for admins: from then on the stations are computed again from its start, as other work
-// leaves time. A request that came before with its key gives the correction that was made then. Errors: Invalid,
-// Forbidden, Conflict on an archived account, or as Floor.Once's.
+// Make makes a correction. It requires an admin. The stations are then recalculated from the correction's start when
+// other work leaves time. A repeated request with the same idempotency key returns the correction made before. Errors:
+// Invalid, Forbidden, Conflict for an archived account, or as Floor.Once's.
 func (s *Service) Make(p auth.Principal, r idempotency.Request, in Input) (*Correction, error) {
 	return s.once(p, r, func() (station.Correction, *station.Timeline, error) { return s.checked(p, in) }, func(w *floor.Work, c *station.Correction) (err error) {
 		c.CreatedAt = w.Tx.Now()
@@ -149,9 +149,8 @@ func (s *Service) Make(p auth.Principal, r idempotency.Request, in Input) (*Corr
 	})
 }
 
-// Undo undoes a correction, for admins; once for a key, as Make. Errors: Forbidden, NotFound, Conflict for one that is
-// undone already, for one of a time whose signals are not kept any more, and on an archived account, or as
-// Floor.Once's.
+// Undo undoes a correction. It requires an admin and is idempotent as Make. Errors: Forbidden, NotFound, Conflict if it
+// is already undone, if the signals of its time have been deleted, or if the account is archived, or as Floor.Once's.
 func (s *Service) Undo(p auth.Principal, r idempotency.Request, id string) (*Correction, error) {
 	return s.once(p, r, func() (station.Correction, *station.Timeline, error) { return s.standing(p.AccountID, id) }, func(w *floor.Work, c *station.Correction) error {
 		number := c.Number
@@ -169,11 +168,11 @@ func (s *Service) Undo(p auth.Principal, r idempotency.Request, id string) (*Cor
 	})
 }
 
-// patience is how long the answer to a correction waits for the figures to follow.
+// patience is how long the answer to a correction waits for the recalculation.
 const patience = 2 * time.Second
 
-// Follow has the figures follow a correction that was made or undone, and returns the stations whose figures do not
-// yet. Errors are the floor's.
+// Follow starts the recalculation for a correction that was made or undone, and returns the stations that are not
+// finished within a short time. Errors are the floor's.
 func (s *Service) Follow(accountID string, c *Correction) ([]string, error) {
 	return s.cfg.Floor.Follow(accountID, c.StationCodes, patience)
 }
@@ -202,13 +201,14 @@ func undone(c *station.Correction) error {
 	return errdefs.New(errdefs.Conflict, "correction %d was undone at %s", c.Number, instant.Format(c.UndoneAt))
 }
 
-// oldest is the moment, ms, before which nothing can be computed again: a day is left for signals to go.
+// oldest returns the moment, ms, before which nothing can be recalculated, with a margin of a day for the deletion of
+// signals.
 func (s *Service) oldest() int64 {
 	return s.cfg.Clock().Add(24*time.Hour - s.cfg.Retention).UnixMilli()
 }
 
-// once stores what change makes of the correction that begin gives, and has its stations computed again. What was done
-// before under the same key is not begun: what it began from may be another by now.
+// once runs an idempotent change of the correction returned by begin, and starts the recalculation. begin is not called
+// for a repeated request, because the state that it reads may have changed since.
 func (s *Service) once(p auth.Principal, r idempotency.Request, begin func() (station.Correction, *station.Timeline, error), change func(w *floor.Work, c *station.Correction) error) (*Correction, error) {
 	if !p.Role.AtLeast(auth.Admin) {
 		return nil, errdefs.New(errdefs.Forbidden, "this needs the role %s; yours is %s", auth.Admin, p.Role)
@@ -230,7 +230,7 @@ func (s *Service) once(p auth.Principal, r idempotency.Request, begin func() (st
 	return made, json.Unmarshal(answer.Body, made)
 }
 
-// store does it in a transaction. The answer is the correction.
+// store runs the change in a transaction and returns the correction as the answer.
 func (s *Service) store(p auth.Principal, r idempotency.Request, c *station.Correction, t *station.Timeline, change func(w *floor.Work, c *station.Correction) error) (answer idempotency.Answer, err error) {
 	err = s.cfg.Floor.Do(p.AccountID, func(w *floor.Work) (err error) {
 		w.By = p.Actor()
@@ -272,13 +272,13 @@ func author(p auth.Principal) string {
 }
 
 // stamp writes a moment, ms, as answers do.
-// The limits of one correction.
+// Limits of one correction.
 const (
 	maxStations  = 1000
 	maxRevisions = 500
 )
 
-// checked makes a correction of what is asked for, or says all that is wrong with it.
+// checked validates a request and returns its correction, or an error with all problems.
 func (s *Service) checked(p auth.Principal, in Input) (c station.Correction, t *station.Timeline, err error) {
 	if t, err = s.cfg.Floor.Timeline(p.AccountID); err != nil {
 		return c, nil, err
@@ -309,7 +309,7 @@ func (s *Service) checked(p auth.Principal, in Input) (c station.Correction, t *
 		return c, nil, errdefs.New(errdefs.Conflict, "there are %d corrections, which is all that an account may have", n)
 	}
 	var plans []*station.Plan
-	if timed { // else nobody knows what held then
+	if timed { // otherwise the configuration of the range is unknown
 		if plans, err = t.Plans(c.From, c.To, maxRevisions); err != nil {
 			return c, nil, err
 		}

@@ -31,8 +31,8 @@ func person(role auth.Role) auth.Principal {
 	return auth.Principal{Type: auth.TypeSession, SessionID: "s1", Email: "boss@works.example", AccountID: floortest.Account, Role: role, UserRole: auth.UserRoleCustomer}
 }
 
-// newPlant is a plant that has run from 8 to 10 at PRESS, BOWL at 60 a minute: productive but for ten minutes from 8:10, and
-// 3,000 good units at 8:30. It has a sign of life every minute.
+// newPlant returns a plant that has run from 8 to 10 at PRESS, with BOWL at 60 a minute: productive except for ten
+// minutes from 8:10, 3,000 good units at 8:30, and a sign of life every minute.
 func configOf(r *floortest.Rig) Config {
 	return Config{
 		Accounts: r.Accounts, Floor: r.Floor, Retention: 30 * 24 * time.Hour, Clock: r.Now,
@@ -74,7 +74,7 @@ func input(t *testing.T, from, to time.Duration, changes string, codes ...string
 	return Input{StationCodes: codes, From: floortest.Start.Add(from), To: floortest.Start.Add(to), Changes: tree, Note: "as it was"}
 }
 
-// sums returns the rows of PRESS in the two hours, as JSON.
+// sums returns the rows of PRESS in the two hours as JSON.
 func sums(t *testing.T, r *floortest.Rig) string {
 	t.Helper()
 	var out string
@@ -89,7 +89,7 @@ func sums(t *testing.T, r *floortest.Rig) string {
 	return out
 }
 
-// downtime returns the minutes of downtime in the sums, and the target.
+// downtime returns the minutes of downtime and the target of the sums.
 func downtime(t *testing.T, r *floortest.Rig) string {
 	t.Helper()
 	var terms oee.Terms
@@ -105,8 +105,8 @@ func downtime(t *testing.T, r *floortest.Rig) string {
 	return fmt.Sprint(terms.Was(monitor.Downtime)/60_000, " ", terms.Target)
 }
 
-// TestCorrection makes a correction of a threshold and one of a rate, each after a look at what it would do, undoes the
-// first, and computes all of it again from the log.
+// TestCorrection corrects a threshold and a rate, each after a preview, undoes the first correction, and recalculates
+// everything from the log.
 func TestCorrection(t *testing.T) {
 	r, s := newPlant(t)
 	// 120 minutes of production, 10 of them downtime by the threshold of 2 minutes: 110 x 60 units were due.
@@ -196,7 +196,7 @@ func TestCorrection(t *testing.T) {
 	}
 }
 
-// TestCorrectionSurvives ends the service as soon as a correction is stored, before anything is computed again.
+// TestCorrectionSurvives stops the service right after a correction is stored, before the recalculation.
 func TestCorrectionSurvives(t *testing.T) {
 	r, s := newPlant(t)
 	if _, err := s.Make(person(auth.Admin), idempotency.Request{}, input(t, 0, time.Hour, `{"station":{"downtimeDetectionMode":"off"}}`, "PRESS")); err != nil {
@@ -209,7 +209,7 @@ func TestCorrectionSurvives(t *testing.T) {
 	}
 }
 
-// TestCorrectionRefuses checks what is no correction, and that nothing is stored then.
+// TestCorrectionRefuses checks invalid corrections, and that nothing is stored.
 func TestCorrectionRefuses(t *testing.T) {
 	r, s := newPlant(t)
 	const h = time.Hour
@@ -288,8 +288,8 @@ func TestCorrectionRefuses(t *testing.T) {
 	}
 }
 
-// When a correction is answered the figures follow it, with no time passing in between; one of long ago says that they do not
-// yet, and they do in the end.
+// The answer to a correction has recalculated figures, without time passing in between. A correction of long ago lists
+// the stations that are not finished, and they are in the end.
 func TestFiguresFollow(t *testing.T) {
 	apptest.Long(t)
 	r, s := newPlant(t)
@@ -305,7 +305,7 @@ func TestFiguresFollow(t *testing.T) {
 		return left
 	}
 	slack := input(t, 0, time.Hour, `{"station":{"utilisationDowntimeThreshold":1200000}}`, "PRESS")
-	for range 3 { // again and again, and it does not rest
+	for range 3 { // repeatedly, without a pause
 		if left := follow(s.Make(person(auth.Admin), idempotency.Request{}, slack)); len(left) > 0 {
 			t.Errorf("%v are computed still", left)
 		}
@@ -327,7 +327,7 @@ func TestFiguresFollow(t *testing.T) {
 	if left := follow(s.Make(person(auth.Admin), idempotency.Request{}, slack)); len(left) > 0 {
 		t.Errorf("of three weeks ago %v are computed still", left)
 	}
-	if got := downtime(t, r); got != "0 7140" { // nothing came after the last minute's signal
+	if got := downtime(t, r); got != "0 7140" { // no signal came after the last minute
 		t.Errorf("three weeks later downtime and target are %s", got)
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"opsmon/kv"
 )
 
-// TestACorrectionIsMadeOnceByTwoAtOnce: who sends a request again while the first one is on its way, before it is known that it
-// will be done, has its answer, and nothing is made or undone a second time.
+// TestACorrectionIsMadeOnceByTwoAtOnce repeats a request while the first one is in progress and its result is not yet
+// known. The second gets the answer of the first, and nothing is made or undone twice.
 func TestACorrectionIsMadeOnceByTwoAtOnce(t *testing.T) {
 	r, _ := newPlant(t)
 	in := input(t, 0, time.Hour, `{"station":{"downtimeDetectionMode":"off"}}`, "PRESS")
@@ -32,7 +32,7 @@ func TestACorrectionIsMadeOnceByTwoAtOnce(t *testing.T) {
 		}
 		first := configOf(r)
 		second := first
-		first.Authorize = func(*kv.Tx, auth.Principal, auth.Role) error { // within its transaction
+		first.Authorize = func(*kv.Tx, auth.Principal, auth.Role) error { // inside its transaction
 			stored++
 			wait.Go(func() { send(1, second) })
 			select {
@@ -43,7 +43,7 @@ func TestACorrectionIsMadeOnceByTwoAtOnce(t *testing.T) {
 			return nil
 		}
 		once := sync.OnceFunc(func() { close(begun) })
-		second.Clock = func() time.Time { once(); return r.Now() } // it was not done yet, and what it asks for is looked at
+		second.Clock = func() time.Time { once(); return r.Now() } // not done yet while the request is validated
 		second.Authorize = func(*kv.Tx, auth.Principal, auth.Role) error { stored++; return nil }
 		send(0, first)
 		wait.Wait()
@@ -61,7 +61,7 @@ func TestACorrectionIsMadeOnceByTwoAtOnce(t *testing.T) {
 	if undone.UndoneAt == nil {
 		t.Errorf("undone is %+v", undone)
 	}
-	// The same after a restart, when what the first one began from is another.
+	// The same after a restart, when the state that the first one read has changed.
 	r.Reopen()
 	s := New(configOf(r))
 	for _, again := range []struct {
@@ -81,8 +81,8 @@ func TestACorrectionIsMadeOnceByTwoAtOnce(t *testing.T) {
 	}
 }
 
-// TestChangesAreShownAsTheyWereSent: letter by letter, by who makes a correction, makes it again, undoes it and lists it, also when it
-// comes from the store.
+// TestChangesAreShownAsTheyWereSent: making, repeating, undoing and listing a correction return its changes exactly as
+// sent, also when they are read from the store.
 func TestChangesAreShownAsTheyWereSent(t *testing.T) {
 	r, s := newPlant(t)
 	const changes = `{"shiftPatterns":[{"code":"early","shifts":[{"name":"<Früh> & \"spät\" \\u003c","weekDay":"1","startTime":"06:00","duration":28800000}]}]}`

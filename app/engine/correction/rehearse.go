@@ -43,17 +43,17 @@ type Effect struct {
 	After       Figures `json:"after"`
 }
 
-// Preview is what a correction would do.
+// Preview is the effect of a correction in advance.
 type Preview struct {
 	Effects []Effect `json:"effects"`
 	// Complete tells whether these are all: of a long time, or many stations, the first are shown.
 	Complete bool `json:"complete"`
 }
 
-// maxEffects bounds a preview, in stations and days: each takes some hundredths of a second.
+// maxEffects limits a preview, in station days: each takes some hundredths of a second.
 const maxEffects = 200
 
-// Rehearse shows what a correction would do. Errors are those of Make, and ctx's.
+// Rehearse previews a correction. Errors are those of Make, and ctx's.
 func (s *Service) Rehearse(ctx context.Context, p auth.Principal, in Input) (*Preview, error) {
 	if !p.Role.AtLeast(auth.Admin) {
 		return nil, errdefs.New(errdefs.Forbidden, "this needs the role %s; yours is %s", auth.Admin, p.Role)
@@ -65,7 +65,7 @@ func (s *Service) Rehearse(ctx context.Context, p auth.Principal, in Input) (*Pr
 	return s.preview(ctx, p.AccountID, t, t.With(c), c)
 }
 
-// RehearseUndo shows what undoing a correction would do. Errors are those of Undo, and ctx's.
+// RehearseUndo previews undoing a correction. Errors are those of Undo, and ctx's.
 func (s *Service) RehearseUndo(ctx context.Context, p auth.Principal, id string) (*Preview, error) {
 	c, t, err := s.standing(p.AccountID, id)
 	if err != nil {
@@ -111,8 +111,8 @@ func (s *Service) preview(ctx context.Context, accountID string, is, would *stat
 	return preview, nil
 }
 
-// calendarOf returns the calendar of a station in a time, as it was when that began or, of one that came later, when it
-// came; nil when it was not there.
+// calendarOf returns the calendar of a station at the start of a range or, if the station was added in the range, at
+// that moment; nil: the station did not exist.
 func calendarOf(t *station.Timeline, code string, from, to int64) (*calendar.Calendar, error) {
 	changes, err := t.Changes(code, from, to-1)
 	if err != nil || len(changes) == 0 {

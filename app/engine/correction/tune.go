@@ -11,7 +11,7 @@ import (
 	"opsmon/app/errdefs"
 )
 
-// LongestTuning is how long a stretch Tune computes: a day takes some hundredths of a second.
+// LongestTuning is the longest range of Tune: a day takes some hundredths of a second.
 const LongestTuning = 31 * 24 * time.Hour
 
 // Tuned is the figures and stops of a range.
@@ -41,7 +41,7 @@ type Bin struct {
 	TotalMs int64  `json:"totalMs" schema:"min=0"`
 }
 
-// LengthsOf shows lengths.
+// LengthsOf converts lengths to their representation.
 func LengthsOf(l *oee.Lengths) Lengths {
 	out := Lengths{Count: l.Count, TotalMs: l.Ms}
 	for _, b := range l.Bins() {
@@ -62,8 +62,8 @@ type Tuning struct {
 	After  Tuned `json:"after"`
 }
 
-// Tune shows what the figures and stops of one station would be, if what a correction says had held there; for
-// supervisors. It stores nothing. Errors: Invalid, Forbidden, ctx's.
+// Tune returns the figures and stops of one station as if a correction had been in force. It requires a supervisor and
+// stores nothing. Errors: Invalid, Forbidden, ctx's.
 func (s *Service) Tune(ctx context.Context, p auth.Principal, in Input) (*Tuning, error) {
 	if !p.Role.AtLeast(auth.Supervisor) {
 		return nil, errdefs.New(errdefs.Forbidden, "this needs the role %s; yours is %s", auth.Supervisor, p.Role)
@@ -90,7 +90,7 @@ func (s *Service) Tune(ctx context.Context, p auth.Principal, in Input) (*Tuning
 	if out.Before, err = tuned(t); err != nil {
 		return nil, err
 	}
-	c.To = math.MaxInt64 // so that a stop at the end is judged by the same settings
+	c.To = math.MaxInt64 // judges a stop at the end by the same settings
 	out.After, err = tuned(t.With(c))
 	return out, err
 }

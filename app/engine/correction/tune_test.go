@@ -13,7 +13,7 @@ import (
 	"opsmon/app/ingest/signal"
 )
 
-// inBin returns the bin that stretches of a length are counted in.
+// inBin returns the bin of a length.
 func inBin(l Lengths, ms int64) Bin {
 	for _, b := range l.Bins {
 		if ms >= b.FromMs && (b.ToMs == nil || ms < *b.ToMs) {
@@ -23,8 +23,8 @@ func inBin(l Lengths, ms int64) Bin {
 	return Bin{}
 }
 
-// TestTune looks at what settings would make of the two hours of newPlant, of which ten minutes are a stop: first of all of
-// them, then of a part that begins in the middle of an hour.
+// TestTune tries settings on the two hours of newPlant, which have a stop of ten minutes: first on the whole range,
+// then on a part that begins in the middle of an hour.
 func TestTune(t *testing.T) {
 	r, s := newPlant(t)
 	before := sums(t, r)
@@ -39,14 +39,14 @@ func TestTune(t *testing.T) {
 	if a := got.After; a.Figures.DowntimeMs != 0 || *a.Figures.Availability != 1 || *a.Figures.TargetCount != 7200 || a.Stops.Count != 0 || a.Stops.TotalMs != 0 {
 		t.Errorf("after: %+v", a)
 	}
-	// Productive holds for 25 minutes from each signal: from 8:00 to 8:45. The stop after it goes on until the end.
+	// Productive lasts for 25 minutes from each signal: from 8:00 to 8:45. The stop after it lasts to the end.
 	if got, err = s.Tune(t.Context(), person(auth.Supervisor), input(t, 5*time.Minute, 2*time.Hour, `{"station":{"productiveHoldOnTime":1500000}}`, "PRESS")); err != nil {
 		t.Fatal(err)
 	}
 	if b, a := got.Before, got.After; b.Figures.ScheduledProductionMs != 115*60_000 || b.Figures.DowntimeMs != ten || a.Figures.ScheduledProductionMs != 115*60_000 || a.Stops.Count != 2 {
 		t.Errorf("before %+v, after %+v", b, a)
 	}
-	// Settings that were in force change nothing.
+	// The settings in force change nothing.
 	if got, err = s.Tune(t.Context(), person(auth.Supervisor), input(t, 5*time.Minute, 2*time.Hour, `{"station":{"utilisationDowntimeThreshold":120000}}`, "PRESS")); err != nil || got.After.Figures.DowntimeMs != ten || got.After.Stops.Count != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -80,12 +80,12 @@ func TestTuneRefuses(t *testing.T) {
 	}
 }
 
-// TestStandstills finds every stretch without production, whatever the thresholds are: by productive signals that last, by those
-// that hold on, and by units. A unit begins the time anew by whatever they are found.
+// TestStandstills finds every range without production, whatever the thresholds: by productive signals that last, by
+// those with a hold-on time, and by units. In every mode, a unit restarts the time.
 func TestStandstills(t *testing.T) {
 	for _, tt := range []struct {
 		name, settings string
-		want           []time.Duration // start and end by turns
+		want           []time.Duration // start and end in turn
 	}{
 		{"signals that last", `"utilisationDowntimeThreshold":7200000`, []time.Duration{10 * time.Minute, 20 * time.Minute, 40 * time.Minute, 40*time.Minute + 2*time.Second}},
 		{"detection that is off", `"downtimeDetectionMode":"off"`, []time.Duration{10 * time.Minute, 20 * time.Minute, 40 * time.Minute, 40*time.Minute + 2*time.Second}},

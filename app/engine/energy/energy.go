@@ -1,10 +1,10 @@
-// Package energy adds up the electricity that stations used: kWh, cost and CO2 by the factors of their time, what was used
-// outside of scheduled production, per unit and per productive hour (monitoring.md section 7). It is arithmetic: it keeps
-// nothing and reads no clock.
+// Package energy adds up the electricity that stations used: kWh, cost and CO2 by the factors of their time, energy
+// outside of scheduled production, energy per unit and per productive hour (monitoring.md section 7). It is pure
+// arithmetic: it stores nothing and reads no clock.
 //
-// Usage adds up, so a plant or a year is a sum: of its stations, or of the meters that are named for it (Total). Figures
-// are made of sums, never averaged. What nobody measured is not known, which is not 0: a sum carries the time that it is of
-// (KnownMs) and the time that there was (TotalMs).
+// Usage is additive: a plant or a year is a sum of its stations, or of the meters named for it (Total). Figures are
+// calculated from sums, never averaged. Unmeasured energy is unknown, not 0: a sum carries the measured time (KnownMs)
+// and the whole time (TotalMs).
 package energy
 
 import (
@@ -16,21 +16,21 @@ import (
 	"opsmon/app/instant"
 )
 
-// Tariff is what a kilowatt-hour costs from a moment on, until the next tariff.
+// Tariff is the price of a kilowatt-hour from a moment to the next tariff.
 type Tariff struct {
 	From             int64 // Unix ms
 	Price, CO2       float64
 	HasPrice, HasCO2 bool
 }
 
-// Usage is what was used, and beside what. kWh and units are millionths.
+// Usage is the energy used, with the units and times it is related to. kWh and units are millionths.
 type Usage struct {
 	KWh            int64
 	Outside        int64   // kWh used while no production was scheduled
-	KnownMs        int64   // the time that KWh is of; without it and KWh nothing is known of energy
-	TotalMs        int64   // the time in which the stations were there
-	Cost, CO2      float64 // of what had a price, and a CO2 factor
-	NoPrice, NoCO2 bool    // some of what is known had none
+	KnownMs        int64   // the time that KWh covers; if it and KWh are 0, the energy is unknown
+	TotalMs        int64   // the time in which the stations existed
+	Cost, CO2      float64 // of the energy with a price, and with a CO2 factor
+	NoPrice, NoCO2 bool    // some of the known energy had none
 	Units          int64   // good and bad
 	ProductiveMs   int64   // productive or slow
 }
@@ -49,14 +49,14 @@ func (u *Usage) Add(o *Usage) {
 	u.ProductiveMs += o.ProductiveMs
 }
 
-// Row is what a station used in one hour, or in the part of it that was asked for.
+// Row is the usage of a station in one hour, or in the requested part of it.
 type Row struct {
 	Start int64 // of the hour
 	Usage
 }
 
-// Collect returns the rows of [from, to) of one station, in order, from its segments and minutes in order of time. Tariffs come in order of From; before the first there is none.
-// from and to are whole minutes.
+// Collect returns the rows of one station in [from, to), in order. Segments and minutes must be ordered by time, and
+// tariffs by From; energy before the first tariff has no price. from and to are whole minutes.
 func Collect(c *calendar.Calendar, tariffs []Tariff, from, to int64, segments []monitor.Segment, minutes []monitor.Minute) []Row {
 	x := collector{calendar: c}
 	for i := range minutes {
@@ -79,14 +79,14 @@ func Collect(c *calendar.Calendar, tariffs []Tariff, from, to int64, segments []
 	return x.rows
 }
 
-// collector adds up rows, an hour each.
+// collector adds up usage into hourly rows.
 type collector struct {
 	calendar *calendar.Calendar
 	rows     []Row
-	hour     calendar.Range // of the row that was asked for last
+	hour     calendar.Range // of the last row
 }
 
-// row returns what is used in the hour of a moment.
+// row returns the usage of the hour that contains a moment.
 func (x *collector) row(at int64) *Usage {
 	if at < x.hour.Start || at >= x.hour.End {
 		x.hour = x.calendar.Bucket(at, calendar.UnitHour)
@@ -114,7 +114,7 @@ func (x *collector) minute(m *monitor.Minute, tariff *Tariff) {
 	}
 }
 
-// segment adds the time of a segment that lies in [from, to), hour by hour.
+// segment adds the part of a segment in [from, to), hour by hour.
 func (x *collector) segment(g *monitor.Segment, from, to int64) {
 	class := g.Class()
 	for start, end := max(g.Start, from), min(g.End, to); start < end; {
@@ -145,15 +145,15 @@ type Figure struct {
 	Known bool
 }
 
-// Figures are what people look at.
+// Figures are the figures for people.
 type Figures struct {
-	KWh, Outside      Figure // known where some of the time is; how much of it, KnownMs and TotalMs tell
-	Cost, CO2         Figure // known where all of the energy that is known had a factor
+	KWh, Outside      Figure // known if some of the time is known; KnownMs and TotalMs show how much
+	Cost, CO2         Figure // known if all of the known energy has a factor
 	PerUnit           Figure // kWh for each good or bad unit
 	PerProductiveHour Figure // kWh
 }
 
-// Figures works them out.
+// Figures calculates the figures.
 func (u *Usage) Figures() Figures {
 	kwh := float64(u.KWh) / monitor.Micro
 	if u.KWh == 0 && u.KnownMs == 0 {
@@ -171,9 +171,9 @@ func (u *Usage) Figures() Figures {
 	return f
 }
 
-// Total returns the usage of a group or plant: the energy of the stations named for it (totalEnergyStationCodes; nil is not
-// set) or else of all its members, with the units and the productive time of its members in any case. stations holds the
-// usage of members and of those named, by code; one that is missing was not there.
+// Total returns the usage of a group or plant: the energy of the stations named for it (totalEnergyStationCodes; nil:
+// not set), else of all its members, with the units and the productive time of its members. stations has the usage of
+// members and named stations by code; missing stations did not exist.
 func Total(members, named []string, stations map[string]Usage) Usage {
 	var sum Usage
 	for _, code := range members {

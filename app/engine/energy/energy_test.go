@@ -114,7 +114,7 @@ func TestTotal(t *testing.T) {
 	}
 }
 
-// TestNothingIsNoZero: what nobody measured is not known; what was measured as 0 is 0, also in money.
+// TestNothingIsNoZero checks that unmeasured energy is unknown, while energy measured as 0 is 0 and costs 0.
 func TestNothingIsNoZero(t *testing.T) {
 	units := used(day, production, 0, 10)
 	units.Parts[0].KWhMs = 0

@@ -14,7 +14,7 @@ import (
 	"opsmon/kv"
 )
 
-// BenchmarkDay packs and reads what a station did in a day, with a signal every five seconds.
+// BenchmarkDay packs and reads the day of a station with a signal every five seconds.
 func BenchmarkDay(b *testing.B) {
 	p := run(1, zone("Europe/Berlin"), 3, 5*secondMs)
 	day := Day(p.from) + 1
@@ -82,7 +82,7 @@ func later(rows []oee.Row, weeks int64) []oee.Row {
 	return out
 }
 
-// BenchmarkGrowthSums adds a month up by day and a year by week. Goals for 100 stations: 100 and 500 ms.
+// BenchmarkGrowthSums adds up a month by day and a year by week. Goals for 100 stations: 100 and 500 ms.
 func BenchmarkGrowthSums(b *testing.B) {
 	berlin := zone("Europe/Berlin")
 	var weeks []*station
@@ -117,7 +117,7 @@ func BenchmarkGrowthSums(b *testing.B) {
 					}
 					bytes += len(v)
 				}
-				// The last day's detail says how far it goes.
+				// The last day's detail defines the end of the history.
 				end := monitor.Outputs{Segments: []monitor.Segment{{Start: to - instant.DayMs, End: to, Ctx: weeks[0].out.Segments[0].Ctx}}}
 				if err := putDetail(tx, "a", name(i), Day(to-1), end); err != nil {
 					return err
@@ -182,8 +182,8 @@ func BenchmarkGrowthSums(b *testing.B) {
 	})
 }
 
-// BenchmarkMonthChart makes a month of a station, with a signal every ten seconds, into the 1,500 rows that a chart shows, and
-// beside it reads the same days raw. Goal: 50 ms on one core, with what it takes to send it.
+// BenchmarkMonthChart aggregates a month of a station, with a signal every ten seconds, into the 1,500 rows of a chart,
+// and for comparison reads the same days raw. Goal: 50 ms on one core, including the time to send it.
 func BenchmarkMonthChart(b *testing.B) {
 	const month = 31
 	p := run(1, zone("Europe/Berlin"), month, 10*secondMs)

@@ -2,15 +2,15 @@ package history
 
 import "opsmon/app/column"
 
-// most is how long a stored value may be before it is compressed, bytes: a damaged one must not fill the memory.
+// most is the largest uncompressed size of a stored value, bytes: a damaged value must not exhaust memory.
 const most = 32 << 20
 
 var compression = column.NewCompression(most)
 
-// writer packs one value, whose strings stand before everything else.
+// writer encodes one value, beginning with its strings.
 type writer struct{ column.Writer }
 
-// reader reads what a writer packed.
+// reader decodes the result of a writer.
 type reader struct{ column.Reader }
 
 func newReader(payload []byte) *reader {

@@ -20,7 +20,7 @@ import (
 	"opsmon/app/instant"
 )
 
-// fill sets every field that a value leads to, so that one that is added and not packed is missed.
+// fill sets every field reachable from a value, so a new field that is not encoded is detected.
 func fill(r *rand.Rand, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Bool:
@@ -63,7 +63,7 @@ func filled[T any](r *rand.Rand) (v T) {
 	return v
 }
 
-// oddDay makes a day of which every field is as odd as it can be.
+// oddDay returns a day with extreme values in every field.
 func oddDay(r *rand.Rand, day int64) (out monitor.Outputs) {
 	n := 1 + r.IntN(30)
 	var known []*monitor.Context
@@ -103,12 +103,12 @@ func oddDay(r *rand.Rand, day int64) (out monitor.Outputs) {
 	return out
 }
 
-// bitwise compares as DeepEqual does, and tells zeros with and without a sign apart.
+// bitwise is DeepEqual, but distinguishes 0 and -0.
 func bitwise(a, b any) bool {
 	return fmt.Sprintf("%+v", a) == fmt.Sprintf("%+v", b) && reflect.DeepEqual(a, b)
 }
 
-// TestPack: all that there is of a day is read back to the bit.
+// TestPack checks that a day is decoded exactly as it was encoded.
 func TestPack(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for i := range 500 {
@@ -186,7 +186,7 @@ func TestPackSums(t *testing.T) {
 	}
 }
 
-// TestTermsAreAllPacked: as many fields as there are have a number, each another one.
+// TestTermsAreAllPacked checks that each field of Terms has its own number.
 func TestTermsAreAllPacked(t *testing.T) {
 	var x oee.Terms
 	seen := map[any]bool{}
@@ -223,7 +223,8 @@ func TestTermsAreAllPacked(t *testing.T) {
 	}
 }
 
-// broken reads bytes that may be anything and wants an error or a value, no panic, and no more memory than a value may take.
+// readAnything decodes arbitrary bytes. It must return an error or a value, not panic, and not use more memory than a
+// value may.
 func readAnything(t *testing.T, b []byte) {
 	t.Helper()
 	var before, after runtime.MemStats
@@ -256,7 +257,7 @@ func readAnything(t *testing.T, b []byte) {
 	}
 }
 
-// FuzzUnpack changes the payloads, so that what is changed gets past the compression.
+// FuzzUnpack changes the payloads before compression, so that the changes reach the decoder.
 func FuzzUnpack(f *testing.F) {
 	p := run(3, time.UTC, 1, 60*secondMs)
 	shift := 20_000*instant.DayMs - p.from
@@ -295,7 +296,8 @@ func FuzzUnpack(f *testing.F) {
 	})
 }
 
-// TestUnpackDamaged: whatever is cut off is missed, and a byte that changes gives an error or another value, no panic.
+// TestUnpackDamaged: truncated values and values with a changed byte lead to an error or another value, never to a
+// panic.
 func TestUnpackDamaged(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	for range 20 {
@@ -318,7 +320,8 @@ func TestUnpackDamaged(t *testing.T) {
 			readAnything(t, compression.Compress(bytes.Clone(b[:detailHead]), changed))
 		}
 	}
-	// Many zeros are few bytes: what claims to be much is refused before it is made.
+	// Many zeros compress to few bytes: a value that decompresses to too much must be refused before memory is
+	// allocated.
 	for _, n := range []int{1 << 20, most, most + 1} {
 		readAnything(t, compression.Compress(bytes.Clone(append([]byte{formatDetail}, make([]byte, 8)...)), make([]byte, n)))
 	}

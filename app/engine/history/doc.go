@@ -1,37 +1,37 @@
-// Package history keeps what stations did: their segments, minutes and issues, and the hourly sums that figures are made
-// of, packed by station and UTC day (monitoring.md sections 1, 3 and 7). All of it is derived: computed again from the
-// signals, the ledger and the manifest it comes out the same, byte for byte.
+// Package history stores the results of stations: segments, minutes and issues, and the hourly sums that figures are
+// calculated from, packed by station and UTC day (monitoring.md sections 1, 3 and 7). All of it is derived data:
+// recalculated from the signals, the ledger and the manifest, it is the same byte for byte.
 //
-// # What goes in
+// # Writing
 //
-// Replace puts what is final of a station, as monitor's Outputs have it, and everything that was there from that moment on
-// goes. Days that are over are not touched again unless something late arrives. A segment that lies over midnight is cut
-// for storage, and Detail joins it again; an issue is kept whole, once, and found by every range that it has time in.
-// ReplaceRows puts the sums of a day: by hour, shift and SKU, and beside them by production day, shift and SKU, for years
-// to be added up quickly (Days). PutState keeps a station's state as a place to start computing from again.
+// Replace stores a station's final results, as in monitor's Outputs, and deletes everything from their start on. A past
+// day is only changed by late inputs. A segment across midnight is split for storage and joined by Detail. An issue is
+// stored once and whole, and found by every range that it overlaps. ReplaceRows stores the sums of a day: by hour,
+// shift and SKU, and also by production day, shift and SKU, so that years can be added up quickly (Days). PutState
+// stores a station's state as a checkpoint for recalculation.
 //
-// What takes long to compute again is kept in a staging copy (Staging) until it is whole, and then takes the place of what
-// was kept, in one transaction (Adopt).
+// The results of a long recalculation are staged (Staging) until they are complete, and then replace the stored results
+// in one transaction (Adopt).
 //
-// # Whole and half known
+// # Incomplete data
 //
-// A station's days follow each other up to a moment, told by Through; what comes after is not final yet, and the floor
-// computes it. Sums may lag behind: each day's say up to which moment they hold what the detail holds. Rows and Days give
-// that moment, and what comes after it is to be collected from Detail.
+// A station's stored days are contiguous up to the moment returned by Through. Later results are not final, and the
+// floor calculates them. Sums may lag behind the detail: each day's sums have the moment up to which they are complete.
+// Rows and Days return that moment, and the caller collects later sums from Detail.
 //
-// # Stored form
+// # Encoding
 //
-// Numbers stand in columns, as differences and varints, compressed with zstd; strings and contexts stand once in each
-// value. A value carries kv's checksum over its bucket, key and content, so a byte that flips on the disk is found when it
-// is read. What passes the checksum and still makes no sense is kv.ErrDamaged too.
+// Numbers are stored in columns as differences and varints, compressed with zstd. Strings and contexts are stored once
+// for each value. kv adds a checksum over bucket, key and content, so that a flipped bit is detected on reading. A
+// value with a valid checksum that cannot be decoded is kv.ErrDamaged, too.
 //
 // The bucket tree:
 //
-//	historyDetail  (account id, (station, day)) -> segments, minutes, and the issues that lie in this UTC day wholly
+//	historyDetail  (account id, (station, day)) -> segments, minutes, and the issues entirely within this UTC day
 //	historyIssue   (account id, (station, (type, end))) -> an issue that ended on a later UTC day than it began
 //	historyHour    (account id, (station, day)) -> sums by hour, shift and SKU
 //	historyDay     (account id, (station, day)) -> the same sums by production day, shift and SKU
-//	historyState   (account id, (station, moment)) -> a station's state, as monitor encodes it
-//	historyFormat  "format" -> that of all the above but states; one of another version is dropped, and computed again
-//	historyLost    (account id, station) -> from when on, ms, what was dropped is still to be computed
+//	historyState   (account id, (station, moment)) -> a station's state, as encoded by monitor
+//	historyFormat  "format" -> the format of all the above except states; data of another format is deleted and recalculated
+//	historyLost    (account id, station) -> the moment, ms, from which deleted data must still be recalculated
 package history

@@ -10,14 +10,15 @@ import (
 	"opsmon/kv"
 )
 
-// format is that of what is kept of days: detail, issues and sums. It changes with any of theirs: then all of it is dropped
-// when the store is opened, and computed again as far as signals reach. States have their own.
+// format is the version of the encodings of detail, issues and sums, and changes with any of them. Data of another
+// format is deleted when the store is opened, and recalculated as far back as signals are stored. States have their own
+// version.
 const format = 2
 
-// Format is that format, for who compares versions of the program.
+// Format is the format, for comparing versions of the program.
 const Format = format
 
-// formatKey is the one key of historyFormat.
+// formatKey is the only key of historyFormat.
 const formatKey = "format"
 
 var (
@@ -25,7 +26,7 @@ var (
 	losts   = kv.NewBucket("historyLost", kv.PairOf(kv.String, kv.String), kv.JSON[int64]())
 )
 
-// renew drops what is kept in another format. It may be broken off at any line, and goes on the next time.
+// renew deletes data of another format. If it is interrupted, the next call continues.
 func (s *Store) renew() error {
 	found, fresh := int64(0), false
 	err := s.cfg.Store.View(func(tx *kv.Tx) (err error) {
@@ -49,10 +50,10 @@ func (s *Store) renew() error {
 	return s.cfg.Store.Update(func(tx *kv.Tx) error { return formats.Put(tx, formatKey, format) })
 }
 
-// dropBatch is how many values one transaction of dropAll removes.
+// dropBatch is the number of values that one transaction of dropAll deletes.
 const dropBatch = 500
 
-// dropAll drops detail, issues and sums, and notes from when on each station lacks them.
+// dropAll deletes detail, issues and sums, and records from when on each station needs a recalculation.
 func (s *Store) dropAll(found int64) error {
 	count, first := 0, int64(0)
 	for _, b := range []*kv.Bucket[dayKey, []byte]{details, hours, days} {
@@ -90,7 +91,7 @@ func (s *Store) dropAll(found int64) error {
 				if err := issues.Delete(tx, item.Key); err != nil {
 					return err
 				}
-				more = damaged // a scan ends there
+				more = damaged // the scan ends at damaged data
 			}
 		}
 		return nil
@@ -102,8 +103,8 @@ func (s *Store) dropAll(found int64) error {
 	return nil
 }
 
-// dropSome drops the first values of a bucket, and of detail notes that it is lost; more tells that there may be more. What is
-// not known by its key, because the tree is damaged, stays: the store tells of it.
+// dropSome deletes the first values of a bucket, and records lost detail; more reports whether others may remain. Data
+// whose keys are unreadable because the tree is damaged remains, and is reported by the check of the store.
 func dropSome(tx *kv.Tx, b *kv.Bucket[dayKey, []byte]) (gone []dayKey, more bool, err error) {
 	for item, err := range b.Scan(tx, kv.Range{}) {
 		damaged := errors.Is(err, kv.ErrDamaged)
@@ -116,7 +117,7 @@ func dropSome(tx *kv.Tx, b *kv.Bucket[dayKey, []byte]) (gone []dayKey, more bool
 		if len(gone) == dropBatch {
 			return gone, true, nil
 		}
-		if b == details && !isStaging(item.Key.B.A) { // a staging copy is made again with its station
+		if b == details && !isStaging(item.Key.B.A) { // staged data is recalculated with its station
 			if err := lose(tx, item.Key.A, item.Key.B.A, numberOf(item.Key)*instant.DayMs); err != nil {
 				return nil, false, err
 			}
@@ -126,13 +127,13 @@ func dropSome(tx *kv.Tx, b *kv.Bucket[dayKey, []byte]) (gone []dayKey, more bool
 		}
 		gone = append(gone, item.Key)
 		if damaged {
-			return gone, true, nil // a scan ends there
+			return gone, true, nil // the scan ends at damaged data
 		}
 	}
 	return gone, false, nil
 }
 
-// lose notes that what is kept of a station from a moment on is gone.
+// lose records that a station's data from a moment on is lost.
 func lose(tx *kv.Tx, account, station string, at int64) error {
 	k := kv.Pair[string, string]{A: account, B: station}
 	old, err := losts.Get(tx, k)
@@ -145,7 +146,7 @@ func lose(tx *kv.Tx, account, station string, at int64) error {
 	return losts.Put(tx, k, at)
 }
 
-// Lost returns the moment, ms, from which on a station's history was dropped and is to be computed again. Errors are the store's.
+// Lost returns the moment, ms, from which a station's history must be recalculated. Errors are the store's.
 func (s *Store) Lost(tx *kv.Tx, account, station string) (from int64, ok bool, err error) {
 	from, err = losts.Get(tx, kv.Pair[string, string]{A: account, B: station})
 	if errors.Is(err, kv.ErrNotFound) {
@@ -154,7 +155,7 @@ func (s *Store) Lost(tx *kv.Tx, account, station string) (from int64, ok bool, e
 	return from, err == nil, err
 }
 
-// Regained notes that a station's history has been computed from a moment on. Errors are the store's.
+// Regained records that a station's history has been recalculated from a moment on. Errors are the store's.
 func (s *Store) Regained(tx *kv.Tx, account, station string, from int64) error {
 	at, ok, err := s.Lost(tx, account, station)
 	if err != nil || !ok || from > at {

@@ -13,8 +13,8 @@ import (
 	"opsmon/kv/kvtest"
 )
 
-// TestAnotherFormatIsDropped: of days, sums and issues nothing stays, states do; from when on each station lacks them is noted
-// until it has been computed.
+// TestAnotherFormatIsDropped: days, sums and issues are deleted, states remain, and the start of each station's lost
+// data is recorded until it has been recalculated.
 func TestAnotherFormatIsDropped(t *testing.T) {
 	store := kvtest.New(t, func(c *kv.Config) { c.Buckets = Buckets() })
 	open := func() *Store {
@@ -25,7 +25,7 @@ func TestAnotherFormatIsDropped(t *testing.T) {
 		}
 		return s
 	}
-	const first, days = 20_000 * instant.DayMs, 700 // more than one transaction takes
+	const first, days = 20_000 * instant.DayMs, 700 // more than one transaction deletes
 	s := open()
 	update(t, store, func(tx *kv.Tx) error {
 		ctx := &monitor.Context{Plan: &monitor.Plan{}}
@@ -76,7 +76,7 @@ func TestAnotherFormatIsDropped(t *testing.T) {
 	}
 }
 
-// TestDroppingPassesDamage: a value that is damaged goes with the others of its format, and keeps none of them.
+// TestDroppingPassesDamage: a damaged value is deleted like the others and does not stop their deletion.
 func TestDroppingPassesDamage(t *testing.T) {
 	store := kvtest.New(t, func(c *kv.Config) { c.Buckets = Buckets() })
 	if _, err := New(Config{Store: store}); err != nil {
@@ -108,7 +108,7 @@ func TestDroppingPassesDamage(t *testing.T) {
 	defer f.Close()
 	for _, name := range []string{details.Name(), hours.Name(), days.Name(), issues.Name()} {
 		first := []byte("day 0 of " + name)
-		for at := bytes.Index(data, first); at >= 0; at = bytes.Index(data, first) { // older pages may have it too
+		for at := bytes.Index(data, first); at >= 0; at = bytes.Index(data, first) { // older pages may have it, too
 			data[at] = 'D'
 			if _, err := f.WriteAt(data[at:at+1], int64(at)); err != nil {
 				t.Fatal(err)

@@ -15,26 +15,27 @@ import (
 	"opsmon/kv"
 )
 
-// Config is what New needs.
+// Config has the dependencies and settings of a Store.
 type Config struct {
 	Store     *kv.Store
-	Retention time.Duration // how long days are kept; 0 = DefaultRetention
-	// Signals is how long signals are kept: a state older than them cannot be computed on from. 0 = DefaultSignals.
+	Retention time.Duration // of days; 0: DefaultRetention
+	// Signals is the retention of signals: an older state cannot be used for a recalculation. 0: DefaultSignals.
 	Signals time.Duration
-	Clock   func() time.Time // nil = time.Now; Sweep alone looks at it
-	Log     *slog.Logger     // nil = none
+	Clock   func() time.Time // nil: time.Now; only used by Sweep
+	Log     *slog.Logger     // nil: discard
 }
 
-// How long things are kept when nothing else is set.
+// The default retention times.
 const (
 	DefaultRetention = 10 * 365 * 24 * time.Hour
 	DefaultSignals   = 400 * 24 * time.Hour
 )
 
-// Store keeps the history of all stations. All methods may be called from any goroutine, in a transaction of its store.
+// Store stores the history of all stations. Its methods may be called from any goroutine, in a transaction of its
+// store.
 type Store struct{ cfg Config }
 
-// New makes a Store. What is kept in a format of another version is dropped. Errors are the store's.
+// New returns a Store and deletes data of another format. Errors are the store's.
 func New(cfg Config) (*Store, error) {
 	if cfg.Store == nil {
 		return nil, errors.New("history: no store is given")
@@ -55,7 +56,7 @@ func New(cfg Config) (*Store, error) {
 	return s, s.renew()
 }
 
-// Day is the UTC day of a moment, counted from 1970.
+// Day returns the UTC day of a moment, as days since 1970.
 func Day(at int64) int64 {
 	day := at / instant.DayMs
 	if at%instant.DayMs < 0 {
@@ -64,10 +65,10 @@ func Day(at int64) int64 {
 	return day
 }
 
-// dayKey is an account, a station and a UTC day or a moment. Days before 1970 come first.
+// dayKey has an account, a station, and a UTC day or a moment. Days before 1970 sort first.
 type dayKey = kv.Pair[string, kv.Pair[string, uint64]]
 
-// issueKey is an account, a station, a type of issue and its end.
+// issueKey has an account, a station, a type of issue and its end.
 type issueKey = kv.Pair[string, kv.Pair[string, kv.Pair[uint64, uint64]]]
 
 const sign = 1 << 63
@@ -94,20 +95,20 @@ var (
 	states  = kv.NewBucket("historyState", dayKeys, kv.Raw)
 )
 
-// Buckets names what the store must hold.
+// Buckets returns the names of the package's buckets, for kv.Config.Buckets.
 func Buckets() []string {
 	return []string{details.Name(), issues.Name(), hours.Name(), days.Name(), states.Name(), formats.Name(), losts.Name()}
 }
 
-// issueTypes are all of them.
+// issueTypes has all types.
 var issueTypes = [...]monitor.IssueType{monitor.IssueStop, monitor.IssueSlow, monitor.IssueManual}
 
-// broken is the error for a value that passed its checksum and makes no sense.
+// broken returns the error for a value with a valid checksum that cannot be decoded.
 func broken(bucket, station string, day int64, err error) error {
 	return &kv.Error{Op: "read", Bucket: bucket, Key: fmt.Sprintf("%s/%d", station, day), Kind: kv.ErrDamaged, Err: err}
 }
 
-// joins reports whether b goes on where a ends and is of the same kind.
+// joins reports whether b directly follows a and is otherwise equal.
 func joins(a, b *monitor.Segment) bool {
 	if a.End != b.Start || !a.Ctx.Same(b.Ctx) {
 		return false
@@ -117,7 +118,7 @@ func joins(a, b *monitor.Segment) bool {
 	return x == *a
 }
 
-// Join puts segments of b behind those of a, of which the last and the first become one where they are one.
+// Join appends the segments b to a, and merges the last of a with the first of b if they belong together.
 func Join(a, b []monitor.Segment) []monitor.Segment {
 	if n := len(a); n > 0 && len(b) > 0 && joins(&a[n-1], &b[0]) {
 		a[n-1].End = b[0].End
@@ -126,9 +127,9 @@ func Join(a, b []monitor.Segment) []monitor.Segment {
 	return append(a, b...)
 }
 
-// Cut returns what of some outputs belongs to [from, to): segments cut to it, minutes and events that begin in it, issues
-// that end in it. It shares memory with out where it can. What an owner has not put into the store yet is the Cut from the
-// to of the last Replace on.
+// Cut returns the part of outputs that belongs to [from, to): segments cut to it, minutes and events that begin in it,
+// issues that end in it. It shares memory with out where possible. A worker's results that are not yet stored are the
+// Cut from the end of the last Replace.
 func Cut(out monitor.Outputs, from, to int64) monitor.Outputs {
 	after := func(at, edge int64) int {
 		if at < edge {
@@ -173,7 +174,7 @@ func Cut(out monitor.Outputs, from, to int64) monitor.Outputs {
 	return cut
 }
 
-// sound returns what is wrong with outputs that are to be those of [from, to).
+// sound checks that outputs are valid for [from, to).
 func sound(from, to int64, out *monitor.Outputs) error {
 	at := from
 	for i := range out.Segments {
@@ -207,7 +208,7 @@ func sound(from, to int64, out *monitor.Outputs) error {
 	return nil
 }
 
-// covered reports whether segments cover [from, to) without a hole.
+// covered reports whether segments cover [from, to) without gaps.
 func covered(from, to int64, list []monitor.Segment) bool {
 	for i := range list {
 		if list[i].Start != from {
@@ -218,7 +219,8 @@ func covered(from, to int64, list []monitor.Segment) bool {
 	return from == to
 }
 
-// Through returns up to when a station's history is stored; 0 when nothing is. Errors: kv.ErrDamaged and others of the store.
+// Through returns the end of a station's stored history; 0: nothing is stored. Errors: kv.ErrDamaged and others of the
+// store.
 func (s *Store) Through(tx *kv.Tx, account, station string) (int64, error) {
 	for item, err := range details.ScanDown(tx, of(account, station, math.MinInt64, math.MaxInt64)) {
 		if err != nil {
@@ -233,8 +235,8 @@ func (s *Store) Through(tx *kv.Tx, account, station string) (int64, error) {
 	return 0, nil
 }
 
-// Since returns the begin of a station's stored history; 0 when nothing is. Errors:
-// kv.ErrDamaged and others of the store.
+// Since returns the start of a station's stored history; 0: nothing is stored. Errors: kv.ErrDamaged and others of the
+// store.
 func (s *Store) Since(tx *kv.Tx, account, station string) (int64, error) {
 	for item, err := range details.Scan(tx, of(account, station, math.MinInt64, math.MaxInt64)) {
 		if err != nil {
@@ -250,18 +252,18 @@ func (s *Store) Since(tx *kv.Tx, account, station string) (int64, error) {
 	return 0, nil
 }
 
-// of is the range of a station's days, or moments, from first to before last.
+// of returns the key range of a station's days or moments [first, last).
 func of(account, station string, first, last int64) kv.Range {
 	return details.Between(keyOf(account, station, first), keyOf(account, station, last))
 }
 
-// Replace puts what is final of a station in [from, to), whole minutes. Everything that was stored from `from` on goes:
-// detail, and sums that hold something of it; where something was (from lies before Through), states of that time or
-// later too, as they are of what is no longer so.
+// Replace stores a station's final results in [from, to), which are whole minutes. It deletes everything stored from
+// `from` on: detail, and sums that include some of it. If from is before Through, it also deletes the states from
+// `from` on, because they are outdated.
 //
-// Of out, which may reach further on both sides, what belongs to the range is stored, as Cut has it; events are not. So it
-// must come from a State that was kept before `from`, not at it, or be what the last Replace left over. The segments must
-// cover the range. Errors: outputs that do not fit; kv.ErrDamaged and others of the store.
+// out may exceed the range on both sides; the part that Cut returns is stored, except events. It must therefore come
+// from a State stored before `from`, not at it, or be the rest of the previous Replace. The segments must cover the
+// range. Errors: unsuitable outputs; kv.ErrDamaged and others of the store.
 func (s *Store) Replace(tx *kv.Tx, account, station string, from, to int64, out monitor.Outputs) error {
 	fail := func(err error) error { return fmt.Errorf("keep the history of %s: %w", station, err) }
 	out = Cut(out, from, to)
@@ -306,7 +308,7 @@ func (s *Store) Replace(tx *kv.Tx, account, station string, from, to int64, out 
 	return nil
 }
 
-// putDetail stores a day; its issues that began on an earlier day stand by themselves.
+// putDetail stores a day. Its issues that began on an earlier day are stored separately.
 func putDetail(tx *kv.Tx, account, station string, day int64, out monitor.Outputs) error {
 	short := out.Issues[:0:0]
 	for i := range out.Issues {
@@ -327,7 +329,8 @@ func putDetail(tx *kv.Tx, account, station string, day int64, out monitor.Output
 	return details.Put(tx, keyOf(account, station, day), b)
 }
 
-// readDetail reads a day; one that is not there is empty. Issues that began before it are not among them.
+// readDetail reads a day, or returns an empty one if it is not stored. Issues that began on an earlier day are not
+// included.
 func readDetail(tx *kv.Tx, account, station string, day int64, known *monitor.Contexts) (monitor.Outputs, error) {
 	b, err := details.Get(tx, keyOf(account, station, day))
 	if errors.Is(err, kv.ErrNotFound) {
@@ -343,7 +346,7 @@ func readDetail(tx *kv.Tx, account, station string, day int64, known *monitor.Co
 	return out, nil
 }
 
-// clear removes detail and sums from a moment on.
+// clear deletes detail and sums from a moment on.
 func (s *Store) clear(tx *kv.Tx, account, station string, from int64) error {
 	day := Day(from)
 	if from > day*instant.DayMs {
@@ -377,7 +380,7 @@ func (s *Store) clear(tx *kv.Tx, account, station string, from int64) error {
 	return nil
 }
 
-// drop removes a range of keys.
+// drop deletes a range of keys.
 func drop[K any](tx *kv.Tx, b *kv.Bucket[K, []byte], r kv.Range) error {
 	for item, err := range b.Scan(tx, r) {
 		if err != nil {
@@ -390,8 +393,8 @@ func drop[K any](tx *kv.Tx, b *kv.Bucket[K, []byte], r kv.Range) error {
 	return nil
 }
 
-// Forget removes all that is stored of a station from a moment on, which is a whole minute: detail, sums and states.
-// Errors: kv.ErrDamaged and others of the store.
+// Forget deletes everything stored of a station from a moment on, a whole minute: detail, sums and states. Errors:
+// kv.ErrDamaged and others of the store.
 func (s *Store) Forget(tx *kv.Tx, account, station string, from int64) error {
 	if err := s.clear(tx, account, station, from); err != nil {
 		return fmt.Errorf("forget the history of %s: %w", station, err)
@@ -399,9 +402,10 @@ func (s *Store) Forget(tx *kv.Tx, account, station string, from int64) error {
 	return s.ForgetStates(tx, account, station, from)
 }
 
-// Detail returns what is stored of a station in [from, to), whole minutes: segments cut to it, the minutes in it, and the
-// issues that have time in it, whole, by their end. What lies after through is not stored; through is `to` at most, and 0
-// when nothing is stored. Two of the same range give the same. Errors: kv.ErrDamaged and others of the store.
+// Detail returns the stored results of a station in [from, to), which are whole minutes: segments cut to the range, the
+// minutes in it, and the whole issues that overlap it, ordered by end. Results after through are not stored; through is
+// at most `to`, and 0 if nothing is stored. Calls with the same range return the same. Errors: kv.ErrDamaged and others
+// of the store.
 func (s *Store) Detail(tx *kv.Tx, account, station string, from, to int64) (out monitor.Outputs, through int64, err error) {
 	if through, err = s.Through(tx, account, station); err != nil {
 		return out, 0, err
@@ -417,7 +421,7 @@ func (s *Store) Detail(tx *kv.Tx, account, station string, from, to int64) (out 
 			return monitor.Outputs{}, 0, broken(details.Name(), station, day, err)
 		}
 		if kept := Cut(part, from, to); out.Segments == nil && out.Minutes == nil {
-			out.Segments, out.Minutes = kept.Segments, kept.Minutes // nobody else has them
+			out.Segments, out.Minutes = kept.Segments, kept.Minutes // not shared with others
 		} else {
 			out.Segments = Join(out.Segments, kept.Segments)
 			out.Minutes = append(out.Minutes, kept.Minutes...)
@@ -435,8 +439,8 @@ func (s *Store) Detail(tx *kv.Tx, account, station string, from, to int64) (out 
 	return out, min(to, through), nil
 }
 
-// longIssues adds those that lie over the end of a day and have time in [from, to). Issues of one type do not overlap, so
-// the first that begins after the range ends the search.
+// longIssues appends the issues that extend over the end of a day and overlap [from, to). Issues of one type do not
+// overlap, so the first one that begins after the range ends the search.
 func longIssues(tx *kv.Tx, account, station string, from, to int64, list []monitor.Issue) ([]monitor.Issue, error) {
 	for _, t := range issueTypes {
 		for item, err := range issues.Scan(tx, issues.Between(issueKeyOf(account, station, t, from+1), issueKeyOf(account, station, t, math.MaxInt64))) {
@@ -458,7 +462,7 @@ func longIssues(tx *kv.Tx, account, station string, from, to int64, list []monit
 
 const formatIssue byte = 1
 
-// packIssue returns the stored form of an issue; its type and end are in the key.
+// packIssue encodes an issue; its type and end are in the key.
 func packIssue(x *monitor.Issue) []byte {
 	var w writer
 	w.issue(x.End, x)

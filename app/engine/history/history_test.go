@@ -40,7 +40,7 @@ func view(t testing.TB, store *kv.Store, fn func(tx *kv.Tx) error) {
 	}
 }
 
-// want returns what Detail should of some outputs.
+// want returns the expected result of Detail for some outputs.
 func want(out monitor.Outputs, from, to int64) monitor.Outputs {
 	cut := Cut(out, from, to)
 	cut.Issues = nil
@@ -52,7 +52,7 @@ func want(out monitor.Outputs, from, to int64) monitor.Outputs {
 	return cut
 }
 
-// everything returns all bytes that are stored of a station.
+// everything returns all stored bytes of a station.
 func everything(t testing.TB, store *kv.Store) map[string][]byte {
 	all := map[string][]byte{}
 	view(t, store, func(tx *kv.Tx) error {
@@ -75,8 +75,8 @@ func everything(t testing.TB, store *kv.Store) map[string][]byte {
 	return all
 }
 
-// TestDetail: whatever the steps in which a station's outputs are put, and put again from some moment on, every range is
-// read back as it was, and the bytes are those of putting all at once.
+// TestDetail stores a station's outputs in random steps, and again from random moments on. Every range is read back
+// unchanged, and the bytes equal those of storing all at once.
 func TestDetail(t *testing.T) {
 	for seed := range uint64(8) {
 		p := run(seed, time.UTC, 4, 20*secondMs)
@@ -110,10 +110,10 @@ func TestDetail(t *testing.T) {
 			at = to
 			check(at)
 			switch r.IntN(4) {
-			case 0: // something late: from there on all was otherwise
+			case 0: // something late: everything after it differs
 				from := minute(p.from, at)
 				put(from, minute(from, p.to), other.out)
-				if from > p.from { // and then again as it was, from a moment before
+				if from > p.from { // and then again the original results, from an earlier moment
 					from = minute(p.from, from)
 				}
 				at = minute(from, p.to)

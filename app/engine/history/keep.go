@@ -13,11 +13,11 @@ import (
 	"opsmon/kv"
 )
 
-// hourly is for how long the states of each hour are kept.
+// hourly is how long the states of every hour are stored.
 const hourly = 48 * time.Hour
 
-// Sweep removes days older than the retention, and states that are older than the signals or too many: of more than two
-// days ago one a day is kept. Call it only when the clock can be believed. Errors: the store's, ctx's.
+// Sweep deletes days older than the retention, and states that are older than the signals or superfluous: one a day of
+// those older than two days remains. Call it only while the clock is known to be right. Errors: the store's, ctx's.
 func (s *Store) Sweep(ctx context.Context) error {
 	now := s.cfg.Clock()
 	first := Day(now.Add(-s.cfg.Retention).UnixMilli())
@@ -49,10 +49,10 @@ func (s *Store) Sweep(ctx context.Context) error {
 	return nil
 }
 
-// nextStation is the first key of whatever comes after a station's.
+// nextStation returns the first key after those of a station.
 func nextStation(k dayKey) dayKey { return keyOf(k.A, k.B.A+"\x00", math.MinInt64) }
 
-// thinStates removes the states that are not needed any more, station by station.
+// thinStates deletes the states that are no longer needed, station by station.
 func (s *Store) thinStates(ctx context.Context, oldest, recent int64) error {
 	for from := (kv.Range{}); ; {
 		if err := ctx.Err(); err != nil {
@@ -98,10 +98,11 @@ func deleteStates(tx *kv.Tx, keys []dayKey) error {
 	return nil
 }
 
-// thin returns those of a station's states, in order, that are not needed: all but the last of those up to the first day that is
-// computed on from, oldest, and all but the first of a day among those before recent. The newest stays.
+// thin returns those of a station's states, in order, that are not needed: all except the last one of those up to
+// oldest, the first day that can be recalculated, and all except the first of each day before recent. The newest
+// remains.
 func thin(group []dayKey, oldest, recent int64) (gone []dayKey) {
-	oldest = Day(oldest) * instant.DayMs // signals are kept by whole days
+	oldest = Day(oldest) * instant.DayMs // signals are stored in whole days
 	for i, k := range group[:len(group)-1] {
 		at, next := numberOf(k), numberOf(group[i+1])
 		if next <= oldest || i > 0 && at > oldest && at < recent && Day(numberOf(group[i-1])) == Day(at) {
@@ -111,7 +112,7 @@ func thin(group []dayKey, oldest, recent int64) (gone []dayKey) {
 	return gone
 }
 
-// Check reads everything and reports what cannot be read and what does not agree. known has the ids of all accounts.
+// Check reads every record and reports those that are unreadable or inconsistent. known has the IDs of all accounts.
 func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 	c := checker{tx, known, report}
 	for _, err := range formats.Scan(tx, kv.Range{}) {
@@ -151,7 +152,7 @@ func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 	}
 }
 
-// checkLost reports marks of accounts that are not there.
+// checkLost reports records of unknown accounts.
 func (c *checker) checkLost() {
 	for item, err := range losts.Scan(c.tx, kv.Range{}) {
 		c.fine("what is to be computed again", item.Key.A, err)
@@ -164,7 +165,7 @@ type checker struct {
 	report func(string)
 }
 
-// fine reports whether an item could be read; it reports that, and an account that is not there.
+// fine reports a read error or an unknown account of an item, and returns whether there is none.
 func (c *checker) fine(what, account string, err error) bool {
 	if err != nil {
 		c.report(fmt.Sprintf("%s: %v", what, err))
@@ -182,7 +183,7 @@ func (c *checker) detail(item kv.Item[dayKey, []byte]) {
 	}
 }
 
-// sums looks at a day's sums: those by production day are to be what those by hour add up to.
+// sums checks a day's sums: those by production day must equal those by hour added up.
 func (c *checker) sums(item kv.Item[dayKey, []byte]) {
 	day, station := numberOf(item.Key), item.Key.B.A
 	problem := func(format string, args ...any) {

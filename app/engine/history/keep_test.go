@@ -17,7 +17,7 @@ import (
 	"opsmon/kv"
 )
 
-// statesOf returns the moments of the states that are kept, in minutes since a moment.
+// statesOf returns the moments of the stored states, in minutes since a moment.
 func statesOf(t testing.TB, store *kv.Store, name string, since int64) (list []int64) {
 	t.Helper()
 	view(t, store, func(tx *kv.Tx) error {
@@ -32,7 +32,7 @@ func statesOf(t testing.TB, store *kv.Store, name string, since int64) (list []i
 	return list
 }
 
-// TestStates: of each hour the first is kept and the two newest of all, of more than two days ago one a day.
+// TestStates: the first state of each hour and the two newest are stored, and one a day of those older than two days.
 func TestStates(t *testing.T) {
 	s, store := open(t)
 	start := firstDay * instant.DayMs
@@ -65,7 +65,7 @@ func TestStates(t *testing.T) {
 		t.Errorf("forgotten from an hour on: %s", diff)
 	}
 
-	// Five days by the hour, at noon of the sixth.
+	// Five days of hourly states; it is noon of the sixth.
 	for h := range int64(5*24 + 12) {
 		keep("F2", h*60)
 	}
@@ -78,7 +78,7 @@ func TestStates(t *testing.T) {
 		}
 		var want []int64
 		for h := range int64(132) {
-			// The first signals that are kept are of the third day, which is computed from the state at its beginning.
+			// The first stored signals are of the third day, which is recalculated from the state at its start.
 			if age := 132 - h; age <= 48 || h%24 == 0 && (signals == DefaultSignals || h >= 48) {
 				want = append(want, h*60)
 			}
@@ -92,7 +92,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestStatesOfWhatIsOtherwise: what comes late takes the states of its time with it, what is added does not.
+// TestStatesOfWhatIsOtherwise: late results delete the states from their time on; appended results do not.
 func TestStatesOfWhatIsOtherwise(t *testing.T) {
 	p := run(5, time.UTC, 1, 60*secondMs)
 	s, store := open(t)
@@ -118,7 +118,7 @@ func TestStatesOfWhatIsOtherwise(t *testing.T) {
 	}
 }
 
-// TestSweep: days that are older than the retention go, whole, station by station.
+// TestSweep deletes whole days older than the retention, station by station.
 func TestSweep(t *testing.T) {
 	p := run(6, time.UTC, 4, 60*secondMs)
 	long := monitor.Issue{Type: monitor.IssueManual, Start: p.from + 10, End: p.from + instant.DayMs + 5, Cause: "mould"}
@@ -129,7 +129,7 @@ func TestSweep(t *testing.T) {
 	}
 	s.cfg.Retention = 30 * 24 * time.Hour
 	for _, tt := range []struct {
-		after  time.Duration // the end of the last day
+		after  time.Duration // the end of the last day, before now
 		days   int
 		issues int
 	}{{26 * 24 * time.Hour, 4, 2}, {27*24*time.Hour - 1, 4, 2}, {27 * 24 * time.Hour, 3, 2}, {28 * 24 * time.Hour, 2, 1}, {40 * 24 * time.Hour, 0, 0}} {
@@ -156,7 +156,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestCheckFinds: what is wrong is told, each thing by its name, and reading it is an error that says damage.
+// TestCheckFinds: every kind of damage is reported by name, and reading it returns kv.ErrDamaged.
 func TestCheckFinds(t *testing.T) {
 	p := run(7, time.UTC, 3, 60*secondMs)
 	first := Day(p.from)
@@ -165,7 +165,7 @@ func TestCheckFinds(t *testing.T) {
 		name string
 		do   func(s *Store, tx *kv.Tx) error
 		want string
-		read bool // reading the range fails as well
+		read bool // reading the range fails, too
 	}{
 		{"nothing", func(*Store, *kv.Tx) error { return nil }, "", false},
 		{"detail of another format", func(_ *Store, tx *kv.Tx) error { return details.Put(tx, key, []byte("\x07456789abc")) }, "damaged: the packed data cannot be read: the format is 7", true},

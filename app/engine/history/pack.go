@@ -10,23 +10,23 @@ import (
 	"opsmon/app/instant"
 )
 
-// formatDetail is the first byte of a day's detail. The end of its last segment follows, 8 bytes, then the compressed
-// payload. It changes whenever a field of monitor's Segment, Context, Minute, Part or Issue does: a value of another
-// format is computed again.
+// formatDetail is the first byte of a day's detail. It is followed by the end of the last segment, 8 bytes, and the
+// compressed payload. It changes with the fields of monitor's Segment, Context, Minute, Part and Issue; a value of
+// another format is recalculated.
 const formatDetail byte = 3
 
 const detailHead = 9
 
-// Limits of one station's day. Packing more is refused, so that whatever claims to be more is damaged.
+// Limits of one station's day. Larger days are not encoded, so a larger count in a stored value means damage.
 const (
 	maxSegments = 1 << 20
 	maxMinutes  = 24 * 60
-	maxParts    = 1 << 20 // and error codes, and unapplied entries
+	maxParts    = 1 << 20 // also the limit of error codes and of unapplied entries
 	maxIssues   = 1 << 20
 	maxContexts = 1 << 18
 )
 
-// The fewest bytes that a context, an issue and an unapplied entry take.
+// The smallest encoded sizes of a context, an issue and an unapplied entry, bytes.
 const (
 	leastContext   = 18
 	leastIssue     = 6
@@ -44,7 +44,7 @@ const (
 	flagsEnd
 )
 
-// pack returns the stored form of a day's detail, which has a segment at least.
+// pack encodes a day's detail, which must have at least one segment.
 func pack(day int64, out monitor.Outputs) ([]byte, error) {
 	if len(out.Segments) > maxSegments || len(out.Minutes) > maxMinutes || len(out.Issues) > maxIssues {
 		return nil, fmt.Errorf("a day of %d segments, %d minutes and %d issues is more than can be kept", len(out.Segments), len(out.Minutes), len(out.Issues))
@@ -76,7 +76,7 @@ func pack(day int64, out monitor.Outputs) ([]byte, error) {
 	return compression.Compress(head, payload), nil
 }
 
-// unpack reads what pack has made. Contexts that say the same are one, which is among those of known.
+// unpack decodes the result of pack. Equal contexts are shared, also with those of known.
 func unpack(day int64, stored []byte, known *monitor.Contexts) (out monitor.Outputs, err error) {
 	until, err := untilOf(stored)
 	if err != nil {
@@ -114,7 +114,7 @@ func unpack(day int64, stored []byte, known *monitor.Contexts) (out monitor.Outp
 	return out, nil
 }
 
-// untilOf returns the end of the last segment of a packed day.
+// untilOf returns the end of the last segment of an encoded day.
 func untilOf(stored []byte) (int64, error) {
 	if len(stored) < detailHead {
 		return 0, column.ErrBroken
@@ -180,7 +180,7 @@ func (w *writer) segments(start int64, list []monitor.Segment, all *monitor.Cont
 	for i := range list {
 		w.Uvarint(uint64(list[i].End - list[i].Start))
 	}
-	w.Ints(len(list), func(i int) int64 { // what lies between a segment and the one before it
+	w.Ints(len(list), func(i int) int64 { // the gap between a segment and the previous one
 		if i == 0 {
 			return list[0].Start - start
 		}
@@ -209,7 +209,7 @@ func (r *reader) segments(start int64, all []*monitor.Context) []monitor.Segment
 	}
 	list := make([]monitor.Segment, n)
 	for i := range list {
-		list[i].End = int64(r.Uvarint()) // its length, for the moment
+		list[i].End = int64(r.Uvarint()) // for now its length
 	}
 	r.Ints(n, func(i int, gap int64) {
 		at := start
@@ -246,7 +246,7 @@ func (r *reader) segments(start int64, all []*monitor.Context) []monitor.Segment
 	return list
 }
 
-// marks reads the starts of the issues that segments are part of.
+// marks decodes the starts of the issues of segments.
 func (r *reader) marks(start int64, list []monitor.Segment, flags []uint8, flag uint8, of func(*monitor.Segment) *int64) {
 	at := start
 	for i := range list {
@@ -387,7 +387,7 @@ func (r *reader) unapplied(list []monitor.Minute, counts []int64) {
 	}
 }
 
-// cut takes the first n of a list; none are nil.
+// cut splits off the first n items of a list; an empty result is nil.
 func cut[T any](r *reader, list []T, n int64) (first, rest []T) {
 	switch {
 	case n > int64(len(list)):

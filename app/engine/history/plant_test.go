@@ -18,18 +18,18 @@ const (
 	firstDay = int64(20514)
 )
 
-// station is a made-up station whose signals are gone through as they would come.
+// station is a random station whose signals were processed in order of arrival.
 type station struct {
 	cfg      *monitor.Config
 	oee      oee.Config
 	tariffs  []energy.Tariff
 	from, to int64
 	out      monitor.Outputs // of [from, to)
-	// states are what was kept on the way, each at a whole hour.
+	// states are the states stored at whole hours.
 	states map[int64][]byte
 }
 
-// zone is that of a plant whose hours begin at half past.
+// zone returns the location of a plant; some have hours that begin at half past.
 func zone(name string) *time.Location {
 	z, err := time.LoadLocation(name)
 	if err != nil {
@@ -38,8 +38,8 @@ func zone(name string) *time.Location {
 	return z
 }
 
-// run makes a station's days: a signal every so many ms, with stops, slow running, scrap, silence, pauses and manual
-// downtime over midnight. The same seed gives the same station.
+// run calculates a station's days: a signal at a fixed interval in ms, with stops, slow running, scrap, silence, pauses
+// and manual downtime across midnight. The same seed returns the same station.
 func run(seed uint64, place *time.Location, dayCount int, every int64) *station {
 	r := rand.New(rand.NewPCG(seed, 11))
 	chance := func(percent int) bool { return r.IntN(100) < percent }

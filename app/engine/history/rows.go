@@ -13,9 +13,9 @@ import (
 	"opsmon/app/instant"
 )
 
-// Formats of sums. They change whenever a field of oee's Row and Terms or energy's Row and Usage does: a value of another
-// format is computed again. The moment up to which they hold what the detail holds follows, 8 bytes. Sums by hour are
-// compressed; those by day are not, as they are few and read by the hundred thousand.
+// Formats of sums. They change with the fields of oee's Row and Terms and of energy's Row and Usage; a value of another
+// format is recalculated. The format is followed by the moment up to which the sums are complete, 8 bytes. Sums by hour
+// are compressed; those by day are not, because they are small and read by the hundred thousand.
 const (
 	formatHours byte = 3
 	formatDays  byte = 4
@@ -23,10 +23,10 @@ const (
 
 const sumsHead = 9
 
-// maxRows bounds the rows of a day: there are few SKUs and shifts in an hour.
+// maxRows limits the rows of a day: an hour has few SKUs and shifts.
 const maxRows = 1 << 16
 
-// The fields of Terms by number: whole ones, then floating point ones, then flags.
+// The numbers of the fields of Terms: integers, then floating-point numbers, then flags.
 const (
 	wholes = len(oee.Terms{}.Times)*len(oee.Terms{}.Times[0]) + len(oee.Terms{}.Down)*len(oee.Terms{}.Down[0]) +
 		len(oee.Terms{}.Paused) + len(oee.Terms{}.Ran) + len(oee.Terms{}.Excluded) + 9
@@ -34,7 +34,7 @@ const (
 	flags  = 1 + len(oee.Terms{}.Priced) + len(oee.Terms{}.Unpriced)
 )
 
-// whole returns one of the whole fields.
+// whole returns an integer field by its number.
 func whole(t *oee.Terms, i int) *int64 {
 	if n := len(t.Times) * len(t.Times[0]); i < n {
 		return &t.Times[i/len(t.Times[0])][i%len(t.Times[0])]
@@ -76,7 +76,7 @@ func whole(t *oee.Terms, i int) *int64 {
 	return &t.Excluded[i-len(t.Ran)]
 }
 
-// float returns one of the floating point fields.
+// float returns a floating-point field by its number.
 func float(t *oee.Terms, i int) *float64 {
 	switch i {
 	case 0:
@@ -91,7 +91,7 @@ func float(t *oee.Terms, i int) *float64 {
 	return &t.Cost[i-4]
 }
 
-// flag returns one of the flags.
+// flag returns a flag by its number.
 func flag(t *oee.Terms, i int) *bool {
 	if i == 0 {
 		return &t.HasRate
@@ -102,7 +102,7 @@ func flag(t *oee.Terms, i int) *bool {
 	return &t.Unpriced[i-len(t.Priced)]
 }
 
-// terms writes the fields that are set: a mask of the whole ones and one of the others first.
+// terms encodes the fields that are set, after a mask of the integers and one of the others.
 func (w *writer) terms(t *oee.Terms) {
 	var set, others uint64
 	for i := range wholes {
@@ -116,7 +116,7 @@ func (w *writer) terms(t *oee.Terms) {
 		}
 	}
 	for i := range floats {
-		if math.Float64bits(*float(t, i)) != 0 { // the zero with a sign is kept as well
+		if math.Float64bits(*float(t, i)) != 0 { // -0 is stored, too
 			others |= 1 << (flags + i)
 		}
 	}
@@ -147,10 +147,10 @@ func (r *reader) terms(t *oee.Terms) {
 	}
 }
 
-// leastRow is the fewest bytes that a row takes.
+// leastRow is the smallest encoded size of a row, bytes.
 const leastRow = 3
 
-// row writes what comes before the terms, times as what they are after.
+// row encodes the fields before the terms, with times relative to after.
 func (w *writer) row(x *oee.Row, after int64) {
 	w.Varint(x.Start - after)
 	w.Text(x.Shift.Name)
@@ -183,15 +183,15 @@ func (r *reader) row(x *oee.Row, after int64) {
 	r.terms(&x.Terms)
 }
 
-// usageWhole are the whole fields of Usage.
+// usageWhole returns the integer fields of Usage.
 func usageWhole(u *energy.Usage) [6]*int64 {
 	return [...]*int64{&u.KWh, &u.Outside, &u.KnownMs, &u.TotalMs, &u.Units, &u.ProductiveMs}
 }
 
-// leastUsed is the fewest bytes that a row of energy takes.
+// leastUsed is the smallest encoded size of a row of energy, bytes.
 const leastUsed = 2
 
-// used writes a row of energy: its hour, a mask, and the fields that are set.
+// used encodes a row of energy: its hour, a mask, and the fields that are set.
 func (w *writer) used(x *energy.Row, after int64) {
 	w.Varint(x.Start - after)
 	fields := usageWhole(&x.Usage)
@@ -249,7 +249,7 @@ func sumsOf(format byte, until int64) []byte {
 	return binary.BigEndian.AppendUint64([]byte{format}, uint64(until))
 }
 
-// openSums checks the head of packed sums and gives their moment and the rest.
+// openSums checks the header of encoded sums and returns their moment and the rest.
 func openSums(format byte, stored []byte) (until int64, rest []byte, err error) {
 	if len(stored) < sumsHead || stored[0] != format {
 		return 0, nil, column.ErrBroken
@@ -257,7 +257,7 @@ func openSums(format byte, stored []byte) (until int64, rest []byte, err error) 
 	return int64(binary.BigEndian.Uint64(stored[1:])), stored[sumsHead:], nil
 }
 
-// packHours returns the stored form of a day's sums by hour.
+// packHours encodes a day's sums by hour.
 func packHours(day, until int64, rows []oee.Row, used []energy.Row) ([]byte, error) {
 	if len(rows) > maxRows || len(used) > maxRows {
 		return nil, fmt.Errorf("a day of %d rows is more than can be kept", max(len(rows), len(used)))
@@ -302,20 +302,20 @@ func unpackHours(day int64, stored []byte) (s hourSums, err error) {
 	return s, r.End()
 }
 
-// dayRow is what the hours of one production day within a UTC day add up to, for one shift and SKU; First and Last are
-// the first and the last of these hours. Row.Start is the start of the production day.
+// dayRow is the sum of the hours of one production day within a UTC day, for one shift and SKU. First and Last are the
+// first and the last of these hours. Row.Start is the start of the production day.
 type dayRow struct {
 	oee.Row
 	first, last int64
 }
 
-// dayUsed is the same of energy.
+// dayUsed is the same for energy.
 type dayUsed struct {
 	energy.Row
 	first, last int64
 }
 
-// byDay adds the sums of a UTC day's hours up by production day.
+// byDay adds up the hours of a UTC day by production day.
 func byDay(c *calendar.Calendar, rows []oee.Row, used []energy.Row) (out []dayRow, outUsed []dayUsed) {
 	var day calendar.Range
 	start := func(at int64) int64 {
@@ -355,7 +355,7 @@ func byDay(c *calendar.Calendar, rows []oee.Row, used []energy.Row) (out []dayRo
 	return out, outUsed
 }
 
-// packDays returns the stored form of a day's sums by production day.
+// packDays encodes a day's sums by production day.
 func packDays(day, until int64, rows []dayRow, used []dayUsed) []byte {
 	var w writer
 	w.Uvarint(uint64(len(rows)))
@@ -375,7 +375,7 @@ func packDays(day, until int64, rows []dayRow, used []dayUsed) []byte {
 
 // daySums are a UTC day's sums by production day.
 type daySums struct {
-	names map[string]string // one string for all that are equal; nil: of each value its own
+	names map[string]string // shares equal strings; nil: not shared
 	until int64
 	rows  []dayRow
 	used  []dayUsed
@@ -383,7 +383,7 @@ type daySums struct {
 	reader reader
 }
 
-// unpack reads what packDays has made, using the memory again of what was read before.
+// unpack decodes the result of packDays into the memory of s.
 func (s *daySums) unpack(day int64, stored []byte) (err error) {
 	var rest []byte
 	if s.until, rest, err = openSums(formatDays, stored); err != nil {

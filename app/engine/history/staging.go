@@ -10,15 +10,15 @@ import (
 	"opsmon/kv"
 )
 
-// Staging names the place of a station's staging copy, where a backfill keeps its results until they are whole. No station
-// can have that code, and all methods take it in the place of a code.
+// Staging returns the key of a station's staging area, in which recalculated results are stored until they are complete.
+// No station can have such a code. All methods accept it instead of a station's code.
 func Staging(station string) string { return station + "\x00" }
 
 func isStaging(place string) bool { return strings.HasSuffix(place, "\x00") }
 
-// Adopt replaces a station's history from a moment on, a whole minute, with its staging copy, which begins there. The copy is
-// empty then. The sums of the moment's UTC day have to be made again, unless it is the day's first. Errors: kv.ErrDamaged
-// and others of the store.
+// Adopt replaces a station's results from a moment on, a whole minute, by those of its staging area, which must begin
+// at that moment and is empty afterwards. Unless the moment is the start of a UTC day, the caller must then replace the
+// sums of that day. Errors: kv.ErrDamaged and others of the store.
 func (s *Store) Adopt(tx *kv.Tx, account, station string, from int64) error {
 	fail := func(err error) error { return fmt.Errorf("adopt the staging copy of %s: %w", station, err) }
 	through, err := s.Through(tx, account, station)
@@ -51,7 +51,7 @@ func (s *Store) Adopt(tx *kv.Tx, account, station string, from int64) error {
 	return nil
 }
 
-// joinStaging puts the first day, of which what lies before a moment stays, in its place.
+// joinStaging replaces the first day, of which the part before a moment remains.
 func (s *Store) joinStaging(tx *kv.Tx, account, station string, from int64) error {
 	day, known := Day(from), &monitor.Contexts{}
 	later, err := readDetail(tx, account, Staging(station), day, known)
@@ -76,7 +76,7 @@ func (s *Store) joinStaging(tx *kv.Tx, account, station string, from int64) erro
 	return putDetail(tx, account, station, day, all)
 }
 
-// move puts the values of a range under other keys.
+// move changes the keys of a range of values.
 func move[K any](tx *kv.Tx, b *kv.Bucket[K, []byte], r kv.Range, to func(K) K) error {
 	var list []kv.Item[K, []byte]
 	for item, err := range b.Scan(tx, r) {

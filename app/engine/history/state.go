@@ -9,13 +9,13 @@ import (
 	"opsmon/kv"
 )
 
-// formatState is the first byte of a kept state.
+// formatState is the first byte of a stored state.
 const formatState byte = 1
 
-// PutState keeps a station's state at a moment (State.Encode, of one that was settled up to `at`), to compute from there
-// again. Of each hour the first is kept and, until others come, the two newest: what is final ends before the moment of the
-// newest, so that it is the other one from which the rest is computed. Sweep thins those of more than two days ago to one a
-// day. Errors: kv.ErrDamaged and others of the store.
+// PutState stores a station's state at a moment as a checkpoint: the State.Encode of a state decided up to `at`. The
+// first state of each hour is kept, and the two newest, because the final results end before the newest state, so the
+// rest must be calculated from the one before it. Sweep reduces those older than two days to one a day. Errors:
+// kv.ErrDamaged and others of the store.
 func (s *Store) PutState(tx *kv.Tx, account, station string, at int64, state []byte) error {
 	fail := func(err error) error { return fmt.Errorf("keep the state of %s: %w", station, err) }
 	var before []dayKey
@@ -43,8 +43,8 @@ func sameHour(a, b dayKey) bool {
 	return Day(x) == Day(y) && (x-Day(x)*instant.DayMs)/instant.HourMs == (y-Day(y)*instant.DayMs)/instant.HourMs
 }
 
-// StateBefore returns the last state that was kept before a moment, not at it, and its own moment; nil when there is none.
-// math.MaxInt64 gives the newest. Errors: kv.ErrDamaged and others of the store.
+// StateBefore returns the last state stored before a moment, not at it, and the state's moment; nil: none.
+// math.MaxInt64 returns the newest. Errors: kv.ErrDamaged and others of the store.
 func (s *Store) StateBefore(tx *kv.Tx, account, station string, before int64) (at int64, state []byte, err error) {
 	for item, err := range states.ScanDown(tx, of(account, station, math.MinInt64, before)) {
 		if err != nil {
@@ -67,8 +67,8 @@ func unpackState(stored []byte) ([]byte, error) {
 	return compression.Decompress(stored[1:])
 }
 
-// ForgetStates removes a station's states of a moment and later. Whoever learns of something late calls it with the moment
-// of that, in the transaction that notes it: states of that time know nothing of it. Errors: the store's.
+// ForgetStates deletes a station's states from a moment on. It must be called with the moment of a late input, in the
+// transaction that records the input, because states from that moment on do not include it. Errors: the store's.
 func (s *Store) ForgetStates(tx *kv.Tx, account, station string, from int64) error {
 	r := of(account, station, from, math.MaxInt64)
 	if err := drop(tx, states, r); err != nil {

@@ -12,9 +12,9 @@ import (
 	"opsmon/kv"
 )
 
-// ReplaceRows puts the sums of a UTC day, as oee.Collect and energy.Collect give them for the part of the day that is
-// stored (Through): so it is called after Replace, in the same transaction or a later one, for every day that Replace has
-// touched. c is the station's calendar on that day. Errors: a day that nothing is stored of; the store's.
+// ReplaceRows stores the sums of a UTC day, as returned by oee.Collect and energy.Collect for the stored part of the
+// day (Through). It must be called after Replace, in the same or a later transaction, for every day that Replace has
+// changed. c is the station's calendar on that day. Errors: a day without stored results; the store's.
 func (s *Store) ReplaceRows(tx *kv.Tx, account, station string, c *calendar.Calendar, day int64, rows []oee.Row, used []energy.Row) error {
 	fail := func(err error) error {
 		return fmt.Errorf("keep the sums of %s on day %d: %w", station, day, err)
@@ -44,7 +44,7 @@ func (s *Store) ReplaceRows(tx *kv.Tx, account, station string, c *calendar.Cale
 	return nil
 }
 
-// dropSums removes those of a day that hold something of the time from a moment on.
+// dropSums deletes the sums of a day that include time from a moment on.
 func dropSums(tx *kv.Tx, account, station string, day, from int64) error {
 	stored, err := days.Get(tx, keyOf(account, station, day))
 	if errors.Is(err, kv.ErrNotFound) {
@@ -66,22 +66,22 @@ func dropSums(tx *kv.Tx, account, station string, day, from int64) error {
 	return days.Delete(tx, keyOf(account, station, day))
 }
 
-// progress follows a station's sums from day to day, and finds the moment from which on they are not whole.
+// progress checks a station's sums day by day, and finds the moment up to which they are complete.
 type progress struct {
 	tx               *kv.Tx
 	account, station string
-	next             int64 // the day that would come now
-	through          int64 // where the sums end; MaxInt64 while they go on
+	next             int64 // the next expected day
+	through          int64 // the end of complete sums; MaxInt64 while they are complete
 }
 
-// take reports whether the sums of a day can be used: those of all days before are whole.
+// take reports whether the sums of a day can be used, which requires complete sums of all days before.
 func (p *progress) take(day, until int64) (bool, error) {
 	if err := p.skip(day); err != nil || p.through != math.MaxInt64 {
 		return false, err
 	}
 	p.next = day + 1
 	if until < (day+1)*instant.DayMs {
-		// There is more detail, or the day is where the history ends or has a hole.
+		// The detail has more, or the history ends or has a gap on this day.
 		stored, err := details.Get(p.tx, keyOf(p.account, p.station, day))
 		if err != nil {
 			return false, err
@@ -97,7 +97,7 @@ func (p *progress) take(day, until int64) (bool, error) {
 	return true, nil
 }
 
-// skip goes to a day: days between that have detail have lost their sums.
+// skip advances to a day. Days in between with detail have lost their sums.
 func (p *progress) skip(day int64) error {
 	if p.through != math.MaxInt64 || day <= p.next {
 		return nil
@@ -112,7 +112,7 @@ func (p *progress) skip(day int64) error {
 	return nil
 }
 
-// end returns the moment up to which the sums hold all that is stored, when those of [from, to) were asked for.
+// end returns the moment up to which the sums are complete, for a requested range [from, to).
 func (s *Store) end(p *progress, to int64) (int64, error) {
 	if err := p.skip(Day(to-1) + 1); err != nil {
 		return 0, err
@@ -121,13 +121,13 @@ func (s *Store) end(p *progress, to int64) (int64, error) {
 	return min(p.through, through, to), err
 }
 
-// sumDays are the UTC days that sums of [from, to) may be in: where hours begin at half past, the first row of a day may
-// be of an hour that began on the day before.
+// sumDays returns the UTC days that may have sums of [from, to). If hours begin at half past, the first row of a day
+// may be of an hour that began on the day before.
 func sumDays(from, to int64) (first, last int64) { return Day(from), Day(to-1) + 2 }
 
 // Rows returns the sums by hour, shift and SKU of the hours that begin in [from, to), and those of energy by hour, as
-// Collect gave them. from and to are beginnings of hours. What comes after through is to be collected from Detail: it is
-// `to` at most, and may lie within an hour, whose row then holds what is before; 0 when nothing is stored. Errors:
+// Collect returned them. from and to are starts of hours. Later sums than through must be collected from Detail.
+// through is at most `to`, may be within an hour whose row is then partial, and is 0 if nothing is stored. Errors:
 // kv.ErrDamaged and others of the store.
 func (s *Store) Rows(tx *kv.Tx, account, station string, from, to int64) (rows []oee.Row, used []energy.Row, through int64, err error) {
 	fail := func(err error) ([]oee.Row, []energy.Row, int64, error) {
@@ -159,7 +159,7 @@ func (s *Store) Rows(tx *kv.Tx, account, station string, from, to int64) (rows [
 	return rows, used, through, nil
 }
 
-// addHours adds the hours of [from, to). One that lies over midnight is one row.
+// addHours appends the hours of [from, to). An hour across midnight becomes one row.
 func addHours(rows []oee.Row, used []energy.Row, sums *hourSums, from, to int64) ([]oee.Row, []energy.Row) {
 	known := len(rows)
 next:
@@ -190,15 +190,15 @@ next:
 	return rows, used
 }
 
-// daysAtOnce is about how many rows Days gives at a time: so many that calendars need not be asked often, and so few that
-// they stay near the processor.
+// daysAtOnce is the approximate number of rows that Days passes at a time: enough to amortise calls of the calendar,
+// and few enough to stay in the processor's cache.
 const daysAtOnce = 256
 
-// Days returns the same as Rows, added up by production day, shift and SKU, energy by production day, for long ranges: Start
-// is that of the production day by c. A production day has a row of each UTC day that it lies in, and where it begins
-// before `from` or ends after `to`, or by the calendar of its time began at another moment, the rows of its hours. So the
-// rows add up by day, week, month and shift to what those of Rows add up to. use is given some rows after others, in order;
-// they are its own until it returns. Errors: kv.ErrDamaged and others of the store.
+// Days returns the sums of Rows added up by production day, shift and SKU, and energy by production day, for long
+// ranges. Start is the start of the production day by c. A production day has a row for each UTC day that it overlaps.
+// If it begins before `from`, ends after `to`, or began at another moment by the calendar of its time, it has the rows
+// of its hours instead. Sums by day, week, month and shift therefore equal those of Rows. use is called with several
+// batches of rows in order, which are valid until it returns. Errors: kv.ErrDamaged and others of the store.
 func (s *Store) Days(tx *kv.Tx, account, station string, c *calendar.Calendar, from, to int64, use func(rows []oee.Row, used []energy.Row)) (through int64, err error) {
 	fail := func(err error) (int64, error) { return 0, fmt.Errorf("read the sums of %s: %w", station, err) }
 	first, last := sumDays(from, to)
@@ -251,15 +251,15 @@ func (s *Store) Days(tx *kv.Tx, account, station string, c *calendar.Calendar, f
 	return through, nil
 }
 
-// fit tells whether sums by production day can be used for a range.
+// fit decides whether sums by production day can be used for a range.
 type fit struct {
 	c        *calendar.Calendar
 	from, to int64
-	// The production day looked at last, and the one before it: a UTC day lies in two mostly.
+	// The last production day and the one before it: a UTC day mostly overlaps two.
 	day, before calendar.Range
 }
 
-// one reports whether hours from the first to the last lie in the range, and in the production day that begins at start.
+// one reports whether hours from first to last are in the range and in the production day that begins at start.
 func (f *fit) one(start, first, last int64) bool {
 	if first < f.from || last >= f.to {
 		return false

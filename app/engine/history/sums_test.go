@@ -17,7 +17,7 @@ import (
 	"opsmon/kv"
 )
 
-// keepAll puts a station's days with their sums.
+// keepAll stores a station's days with their sums.
 func keepAll(t testing.TB, s *Store, store *kv.Store, name string, p *station) {
 	t.Helper()
 	update(t, store, func(tx *kv.Tx) error { return s.Replace(tx, "a", name, p.from, p.to, p.out) })
@@ -32,7 +32,7 @@ func keepAll(t testing.TB, s *Store, store *kv.Store, name string, p *station) {
 	})
 }
 
-// near reports whether sums are equal: whole numbers to the last, others but for the order in which they were added.
+// nearly reports whether sums are equal: integers exactly, others except for rounding by the order of addition.
 func nearly(a, b oee.Terms) bool {
 	for i := range floats {
 		x, y := float(&a, i), float(&b, i)
@@ -44,12 +44,12 @@ func nearly(a, b oee.Terms) bool {
 	return a == b
 }
 
-// TestRows: of any hours the rows are those that Collect gives at one go, and what they and those by day add up to, by
-// anything and any time, is the same: whole numbers exactly, others as well where they are added in the same order.
+// TestRows compares the rows of any hours with those of one Collect, and their sums with those by day, by any grouping:
+// integers exactly, others exactly if they are added in the same order.
 func TestRows(t *testing.T) {
 	for seed := range uint64(6) {
 		place := []string{"UTC", "Europe/Berlin", "Asia/Kolkata", "America/St_Johns", "Pacific/Auckland", "America/New_York"}[seed]
-		p := run(seed, zone(place), 9, 30*secondMs) // clocks change in New York on the Sunday
+		p := run(seed, zone(place), 9, 30*secondMs) // the clocks change in New York on the Sunday
 		s, store := open(t)
 		keepAll(t, s, store, "F1", p)
 		r := rand.New(rand.NewPCG(seed, 9))
@@ -71,7 +71,7 @@ func TestRows(t *testing.T) {
 				if len(rows) != len(want) || len(used) != len(wantUsed) {
 					t.Fatalf("%s: %d and %d rows, want %d and %d", place, len(rows), len(used), len(want), len(wantUsed))
 				}
-				exact := place != "Asia/Kolkata" && place != "America/St_Johns" // no hour lies over midnight
+				exact := place != "Asia/Kolkata" && place != "America/St_Johns" // no hour extends over midnight
 				for i := range rows {
 					if exact && rows[i] != want[i] || rows[i].Start != want[i].Start || rows[i].SKU != want[i].SKU || rows[i].Shift != want[i].Shift || !nearly(rows[i].Terms, want[i].Terms) {
 						t.Fatalf("%s: row %d: %s", place, i, cmp.Diff(want[i], rows[i]))
@@ -83,7 +83,7 @@ func TestRows(t *testing.T) {
 					}
 				}
 				c := p.cfg.Calendar
-				if seed%2 == 1 && r.IntN(3) == 0 { // by now the days begin at another hour
+				if seed%2 == 1 && r.IntN(3) == 0 { // the days now begin at another hour
 					c = calendar.NewCalendar(calendar.CalendarConfig{Zone: zone(place), DayStartHour: 8})
 				}
 				var byDay []oee.Row
@@ -129,7 +129,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestThrough: sums are given as far as they hold what is stored, and no further.
+// TestThrough: sums are returned only as far as they are complete.
 func TestThrough(t *testing.T) {
 	p := run(2, time.UTC, 4, 60*secondMs)
 	noon := func(day int64) int64 { return p.from + day*instant.DayMs + 12*instant.HourMs }
@@ -175,7 +175,7 @@ func TestThrough(t *testing.T) {
 			if through, err = s.Days(tx, "a", "F1", p.cfg.Calendar, p.from, p.to, func([]oee.Row, []energy.Row) {}); err != nil || through != tt.want {
 				t.Errorf("%s: by day through %d, want %d, %v", tt.name, through, tt.want, err)
 			}
-			// What was asked for counts, not what is there.
+			// The requested range counts, not the stored one.
 			if _, _, through, err = s.Rows(tx, "a", "F1", p.from, p.from+instant.HourMs); err != nil || through != min(tt.want, p.from+instant.HourMs) {
 				t.Errorf("%s: of an hour through %d, %v", tt.name, through, err)
 			}

@@ -8,8 +8,8 @@ import (
 	"opsmon/app/engine/oee"
 )
 
-// TestCountedByHand has stations of which no device is heard, with a schedule from 06:00 on that has a unit due each minute: what
-// people count and report is what is known.
+// TestCountedByHand has stations without a connected device and a schedule from 06:00 with a unit due each minute:
+// entries and reports of people are all that is known.
 func TestCountedByHand(t *testing.T) {
 	for _, tt := range []struct {
 		name, to string
@@ -74,7 +74,7 @@ func TestCountedByHand(t *testing.T) {
 	}
 }
 
-// TestStatusWithoutSignals follows the status of a station that no device is heard of.
+// TestStatusWithoutSignals follows the status of a station without a connected device.
 func TestStatusWithoutSignals(t *testing.T) {
 	inputs := script(t, "06:00 start S sku=A", "06:30 manual on mould", "07:00 manual off", "08:00 entry good=80", "09:00 rssi -60")
 	s, at := monitor.New(config(), day), 0
@@ -103,8 +103,8 @@ func TestStatusWithoutSignals(t *testing.T) {
 	}
 }
 
-// TestReportsOfAGateway looks at a station whose gateway tells the units of each minute, every 7 s: it never stands, until a report
-// is half as late again as they are apart; and what the report says when it comes is what counts.
+// TestReportsOfAGateway has a station whose gateway sends the units of each minute, every 7 s. The station is not
+// stopped until a report is overdue by half of the interval, and the report corrects the past when it arrives.
 func TestReportsOfAGateway(t *testing.T) {
 	cfg := config(func(c *monitor.Config) { c.DowntimeMode = monitor.DowntimeProduction })
 	inputs := script(t, "06:00 start S sku=A minute=10", "every 1m 05:58 06:30:01 good 10", "alive 06:00 06:40", "06:33 good 30", "06:34 good 10", "06:35 good 0", "06:36 good 0")
@@ -121,7 +121,7 @@ func TestReportsOfAGateway(t *testing.T) {
 			t.Fatalf("at %s it is final to %s, and was to %s", show(now), show(v.Final), show(final))
 		}
 		final = v.Final
-		// Overdue from 06:31:30 to the report of 06:33; from 06:35 on it says that there are none.
+		// Overdue from 06:31:30 to the report of 06:33; the reports from 06:35 have no units.
 		stands := now >= clock(t, "06:31:30") && now < clock(t, "06:33") || now >= clock(t, "06:35")
 		if (v.Status == monitor.StatusDowntime) != stands || (len(v.Open) > 0) != stands {
 			t.Errorf("at %s the status is %s since %s, with %d stops", show(now), v.Status, show(v.Since), len(v.Open))
@@ -133,7 +133,8 @@ func TestReportsOfAGateway(t *testing.T) {
 	}
 }
 
-// TestUnitsBySpeed: eight hours at exactly the rate, told as a speed each minute, are eight hours without a stop at 100 %.
+// TestUnitsBySpeed: eight hours at exactly the rate, sent as a speed each minute, are eight hours without a stop at 100
+// %.
 func TestUnitsBySpeed(t *testing.T) {
 	cfg := config(func(c *monitor.Config) {
 		c.DowntimeMode, c.SpeedToProductionRatio = monitor.DowntimeProduction, 1

@@ -7,50 +7,50 @@ import (
 	"opsmon/app/instant"
 )
 
-// capture is what the machine's signals have told so far.
+// capture is the state derived from the machine's signals.
 type capture struct {
 	on        bool  // the last productive signal
-	holdUntil int64 // with hold-on time
+	holdUntil int64 // including hold-on time
 
 	speedKnown      bool
 	rawSpeed, speed float64 // as sent, as shown
-	speedSum        float64 // shown speed x ms that is not yet counted as units
+	speedSum        float64 // shown speed x ms not yet counted as units
 
 	kwKnown, kwSent bool // kwSent: momentary power was sent
 	kw              float64
 	kwSentAt        int64
-	kwSum           float64 // kW x ms that is not yet counted as energy
-	kwMs            int64   // of this time
+	kwSum           float64 // kW x ms not yet counted as energy
+	kwMs            int64   // the time of kwSum
 	energy          energySource
 	meter           reading // kWh
-	interval        int64   // when the last interval came; 0: none did
+	interval        int64   // time of the last interval; 0: none
 
-	accrued int64 // the sums hold time up to here
+	accrued int64 // the sums include the time up to here
 	counts  Cycles
 	report  report
 }
 
-// report is what is known of the station's last count signals. Signals within reportTime are one report: a gateway may send good
-// and bad units, or the counters of two devices, one after another.
+// report is the last report of counts. Signals within reportTime are one report, because a gateway may send good and
+// bad units, or the counters of two devices, one after another.
 type report struct {
-	at    int64 // of the last signal; 0: none came
-	start int64 // of the first signal
-	base  int64 // the last signal of the report before, ms; 0: there was none
-	batch int64 // the time from base to a signal with more than one cycle, ms; 0: the report has no such signal
+	at    int64 // time of the last signal; 0: none
+	start int64 // time of the first signal
+	base  int64 // time of the previous report's last signal, ms; 0: none
+	batch int64 // time from base to a signal with more than one cycle, ms; 0: no such signal
 }
 
 const reportTime = 1000 // ms
 
-// energySource says what a station's energy is taken from: the best that it has ever sent.
+// energySource is the source of a station's energy: the most accurate one that it has ever sent.
 type energySource uint8
 
 const (
 	energyPower    energySource = iota // momentary power over time
-	energyInterval                     // what it says it used since the last time
+	energyInterval                     // energy used since the previous interval signal
 	energyMeter                        // differences of meter readings
 )
 
-// signal takes in one signal and reports whether it brought a unit.
+// signal applies one signal and reports whether it brought a unit.
 func (s *State) signal(g *Signal) (unit bool) {
 	if g.Has&HasRSSI != 0 {
 		s.openMinute()
@@ -80,7 +80,8 @@ func (s *State) signal(g *Signal) (unit bool) {
 	return unit
 }
 
-// cycles counts what a signal says was made. Units that manual downtime keeps from counting still show the machine at work.
+// cycles counts the cycles of a signal. Units that do not count because of manual downtime still show that the machine
+// runs.
 func (s *State) cycles(g *Signal) bool {
 	good, bad, resets := s.counts.Take(s.now, g, s.ctx.MinimumCycle, s.manual.Start == 0)
 	for range resets {
@@ -91,7 +92,7 @@ func (s *State) cycles(g *Signal) bool {
 	return micro(good) != 0 || micro(bad) != 0
 }
 
-// reported takes in that a count signal with so many cycles came.
+// reported records a count signal with a number of cycles.
 func (s *State) reported(cycles float64) {
 	r := &s.report
 	if r.at == 0 || s.now-r.start >= reportTime {
@@ -104,18 +105,18 @@ func (s *State) reported(cycles float64) {
 	}
 }
 
-// wasReset notes that a running counter or a meter began again.
+// wasReset records that a running counter or a meter was reset.
 func (s *State) wasReset() {
 	s.out.Events = append(s.out.Events, Event{At: s.now, Kind: EventCounterReset})
 }
 
-// electrical takes in energy and power.
+// electrical applies energy and power.
 func (s *State) electrical(g *Signal) {
 	if g.Has&HasKw != 0 {
 		s.power(g.Kw)
 		s.kwSent, s.kwSentAt = true, s.now
 	}
-	// Differences tell the power only while the machine does not send it itself.
+	// Power is derived from differences of energy only while the machine does not send it.
 	derive := !s.kwSent || s.now-s.kwSentAt >= s.cfg.SilentAfter()
 	if g.Has&HasKwhInterval != 0 {
 		if s.energy < energyInterval {
@@ -125,7 +126,7 @@ func (s *State) electrical(g *Signal) {
 		if s.energy == energyInterval {
 			p := s.part()
 			p.KWh += micro(max(0, g.KwhInterval))
-			if s.interval > 0 { // of what time the first one is nobody knows
+			if s.interval > 0 { // the time covered by the first interval is unknown
 				p.KWhMs += s.now - s.interval
 			}
 		}
@@ -163,7 +164,7 @@ func (s *State) power(kw float64) {
 	}
 }
 
-// accrue adds up speed and power over the time since it was last done.
+// accrue adds the speed and the power since the last call to their sums.
 func (s *State) accrue() {
 	ms := s.now - s.accrued
 	s.accrued = s.now
@@ -183,7 +184,7 @@ func (s *State) accrue() {
 	}
 }
 
-// flush counts what speed and power added up to, where and while they hold.
+// flush counts the sums of speed and power under the present context.
 func (s *State) flush() {
 	s.accrue()
 	if s.speedSum != 0 {
@@ -200,16 +201,16 @@ func (s *State) flush() {
 	}
 }
 
-// flows reports whether units arise by speed at s.now, all the time.
+// flows reports whether units are made continuously by speed at s.now.
 func (s *State) flows() bool {
 	return s.speedKnown && s.speed > 0 && s.cfg.SpeedToProductionRatio > 0 && !s.cfg.MeterOnly
 }
 
-// mostErrorCodes is how many different error codes a minute keeps: the first. A machine that puts a time or a counter into its
-// codes would fill the history with them.
+// mostErrorCodes limits the different error codes of a minute to the first ones. A machine that puts a time or a
+// counter into its codes would otherwise fill the history.
 const mostErrorCodes = 100
 
-// errorCode notes the machine's own error, which is the cause of the stop it falls in when it is a reason for one.
+// errorCode records an error of the machine, which becomes the cause of the present stop if it is a reason.
 func (s *State) errorCode(code string) {
 	s.openMinute()
 	if len(s.minute.ErrorCodes) < mostErrorCodes && !slices.Contains(s.minute.ErrorCodes, code) {
@@ -221,7 +222,7 @@ func (s *State) errorCode(code string) {
 	}
 }
 
-// source is what a schedule's good count is taken from.
+// source is the source of a schedule's good count.
 type source uint8
 
 const (
@@ -231,14 +232,14 @@ const (
 	sourceOperator
 )
 
-// counter is what a schedule has recorded, millionths of units.
+// counter has the counts of a schedule, millionths of units.
 type counter struct {
 	source               source
 	recorded, recordedIn int64 // good, bad
 	reached, full        bool
 }
 
-// counterNow returns the counter that counts go to.
+// counterNow returns the counter for the present counts.
 func (s *State) counterNow() *counter {
 	if s.ctx.Production != "" {
 		return &s.production.counter
@@ -246,8 +247,8 @@ func (s *State) counterNow() *counter {
 	return &s.unscheduled
 }
 
-// count adds units, millionths, and reports whether they are of the source that counts, and which it left out: in manual downtime
-// all, and past the maximum the rest.
+// count adds units, millionths. It reports whether they come from the source that counts, and returns the units left
+// out: all of them during manual downtime, and those beyond the maximum.
 func (s *State) count(good, bad int64, from source) (counts bool, restGood, restBad int64) {
 	if good == 0 && bad == 0 || s.manual.Start != 0 {
 		return false, good, bad
@@ -286,7 +287,7 @@ func (s *State) count(good, bad int64, from source) (counts bool, restGood, rest
 	return counts, restGood, restBad
 }
 
-// put records units, millionths; fewer than none are taken away, of which there must be as many.
+// put adds units, millionths, to the counts. Negative ones are subtracted and must not exceed the counts.
 func (s *State) put(good, bad int64) {
 	p, t := s.part(), s.counterNow()
 	p.Good, p.Bad = add(p.Good, good), add(p.Bad, bad)
@@ -305,7 +306,7 @@ func (s *State) checkQuantity(t *counter) {
 	s.out.Events = append(s.out.Events, Event{s.now, EventQuantityReached, s.ctx.Production, s.production.Quantity})
 }
 
-// enter takes in what an operator entered, as far as it can be. What cannot is noted in the minute.
+// enter applies an operator's entry as far as possible. The rest is recorded in the minute as unapplied.
 func (s *State) enter(id string, e *Entry) (unit bool) {
 	good, bad, reject := micro(e.Good), micro(e.Bad), max(0, micro(e.Reject))
 	rest := Unapplied{Entry: id, Schedule: e.Schedule, Good: good - reject, Bad: bad + reject}
@@ -328,8 +329,8 @@ func (s *State) enter(id string, e *Entry) (unit bool) {
 	return unit
 }
 
-// adjust moves good units to bad and adds deltas, millionths, so that no total falls below zero, and returns what of it is
-// left. The move gives way first: it needs units that are there.
+// adjust moves good units to bad and adds deltas, millionths, without letting a total fall below zero, and returns what
+// could not be applied. The move is reduced first, because it needs existing units.
 func (s *State) adjust(good, bad, reject int64) (restGood, restBad int64) {
 	t := s.counterNow()
 	moved := min(reject, max(0, add(t.recorded, good)))
@@ -340,7 +341,7 @@ func (s *State) adjust(good, bad, reject int64) (restGood, restBad int64) {
 	return good - reject - newGood, bad + reject - newBad
 }
 
-// add adds without running over.
+// add adds without overflow.
 func add(a, b int64) int64 {
 	switch sum := a + b; {
 	case b > 0 && sum < a:
@@ -352,25 +353,27 @@ func add(a, b int64) int64 {
 	}
 }
 
-// Part is what was counted in a minute under one context, millionths of units and of kWh.
+// Part has the counts of a minute under one context, millionths of units and of kWh.
 type Part struct {
 	Ctx       *Context
 	Good, Bad int64
-	Other     int64 // good units of a source that is not the schedule's: shown, not added
-	// UnknownGood and UnknownBad are those of Good and Bad that people entered while nothing was known of the station.
+	Other     int64 // good units from a source other than the schedule's: shown, not added
+	// UnknownGood and UnknownBad are the part of Good and Bad that people entered while the station's state was
+	// unknown.
 	UnknownGood, UnknownBad int64
 	KWh                     int64
-	KWhMs                   int64 // the time that KWh is of; it may begin before the minute. Without it and KWh nothing is known of energy
+	// the time that KWh covers, which may begin before the minute; if it and KWh are 0, the energy is unknown
+	KWhMs int64
 }
 
-// Outside are units that are in no ratio and no loss, millionths: those made without a production schedule, and those that people
-// entered for one while nothing was known of the station.
+// Outside has units that belong to no ratio and no loss, millionths: those made without a production schedule, and
+// those entered for one while the station's state was unknown.
 type Outside struct {
 	UnscheduledGood, UnscheduledBad int64
 	UnknownGood, UnknownBad         int64
 }
 
-// Part adds those of a part.
+// Part adds the outside units of a part.
 func (o *Outside) Part(p *Part) {
 	if p.Ctx.Kind != Production {
 		o.UnscheduledGood, o.UnscheduledBad = add(o.UnscheduledGood, p.Good), add(o.UnscheduledBad, p.Bad)
@@ -385,23 +388,23 @@ func (o *Outside) Add(p *Outside) {
 	o.UnknownGood, o.UnknownBad = add(o.UnknownGood, p.UnknownGood), add(o.UnknownBad, p.UnknownBad)
 }
 
-// Minute is what was measured in a minute: facts that no later finding about stops or silence changes.
+// Minute has the measurements of a minute, which later findings about stops or silence do not change.
 type Minute struct {
 	Start      int64
 	Parts      []Part
-	SpeedSum   float64 // shown speed x ms, over the time in which it was known
+	SpeedSum   float64 // shown speed x ms, over the time with a known speed
 	SpeedMs    int64
 	RSSISum    float64 // dBm
 	RSSICount  int64
-	ErrorCodes []string // each once, in order of arrival, mostErrorCodes at most
+	ErrorCodes []string // distinct, in order of arrival, at most mostErrorCodes
 	Unapplied  []Unapplied
 }
 
-// Unapplied is the part of an operator's entry that could not be: what of it is missing from the counts, millionths of units
-// and signed as the entry is. Of a reject that found too few good units, Good is negative and Bad as much above zero.
+// Unapplied is the part of an operator's entry that does not count, millionths of units, with the entry's sign. For a
+// reject with too few good units, Good is negative and Bad positive, of the same size.
 type Unapplied struct {
 	Entry     string // Input.ID
-	Schedule  string // that it was for; "" is none
+	Schedule  string // of the entry; "": none
 	Good, Bad int64
 }
 
@@ -416,8 +419,8 @@ func (s *State) openMinute() {
 	}
 }
 
-// part returns the part of the minute at hand that belongs to the context at hand: mostly the last one. A rate that is changed
-// thousands of times in a minute makes as many, which differ in the rate.
+// part returns the current minute's part for the current context, which is mostly the last one. Each change of the rate
+// within a minute makes another part.
 func (s *State) part() *Part {
 	s.openMinute()
 	for i := len(s.minute.Parts) - 1; i >= 0; i-- {

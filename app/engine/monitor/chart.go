@@ -1,70 +1,70 @@
 package monitor
 
-// Chart adds up what a station did to rows of one length, and to runs and spells, for drawing. Make one with NewChart;
-// it belongs to one goroutine.
+// Chart aggregates a station's activity into rows of equal length, runs and spells, for drawing. Make one with
+// NewChart. It is not safe for concurrent use.
 type Chart struct {
 	From, To, Step int64 // ms; the last row is shorter where To cuts it
 	Rows           []ChartRow
 	Runs           []Run // in order, to the millisecond
 	Spells         []Spell
-	// TooManyRuns and TooManySpells tell that there are more than were asked for: then none are kept.
+	// TooManyRuns and TooManySpells report that the limit was exceeded; no runs or spells are then returned.
 	TooManyRuns, TooManySpells bool
 	most                       int
 }
 
-// ChartRow is what a station did in a row's time. Units and kWh are millionths.
+// ChartRow is a station's activity in one row. Units and kWh are millionths.
 type ChartRow struct {
 	Times
 	Good, Bad     int64
-	HasRate       bool // without, ideal and target are not known
+	HasRate       bool // if false, ideal and target are unknown
 	Ideal, Target float64
-	SpeedSum      float64 // shown speed x ms, over the time in which it was known
+	SpeedSum      float64 // shown speed x ms, over the time with a known speed
 	SpeedMs       int64
-	SpeedTarget   float64 // of the row's end; 0: none
+	SpeedTarget   float64 // at the end of the row; 0: none
 	KWh           int64
-	KWhMs         int64 // the time that KWh is of. 0 and no KWh: nothing is known of energy
+	KWhMs         int64 // the time that KWh covers; if it and KWh are 0, the energy is unknown
 }
 
-// RunTime returns the scheduled production that is known, without downtime, ms.
+// RunTime returns the known time of scheduled production without downtime, ms.
 func (r *ChartRow) RunTime() int64 {
 	return r.Of(Production) - r.Times[Production][NoData] - r.Times[Production][Downtime]
 }
 
-// Speed returns the average of the shown speed, over the time in which it was known; false where it never was.
+// Speed returns the average of the shown speed over the time with a known speed; false if it was never known.
 func (r *ChartRow) Speed() (float64, bool) { return r.SpeedSum / float64(r.SpeedMs), r.SpeedMs > 0 }
 
-// Energy returns the energy in kWh; false where nothing is known of it.
+// Energy returns the energy in kWh; false if it is unknown.
 func (r *ChartRow) Energy() (kWh float64, known bool) {
 	return float64(r.KWh) / Micro, r.KWhMs > 0 || r.KWh != 0
 }
 
-// Run is a stretch of one class, for which one thing was planned, in one issue with one cause.
+// Run is a range of time of one class, with one plan, in one issue with one cause.
 type Run struct {
 	Start, End int64
 	Class      Class
 	Kind       Kind
-	Type       IssueType // of the issue that it is part of; 0: none
-	Issue      int64     // its start
-	Cause      string    // reason code; "" is none
+	Type       IssueType // of its issue; 0: none
+	Issue      int64     // start of its issue
+	Cause      string    // reason code; "": none
 	Excluded   bool      // excluded from figures
 }
 
 // Spell is a range of one shift with the same schedules.
 type Spell struct {
 	Start, End            int64
-	Shift                 string // name; "" outside of shifts, and where there is no pattern
+	Shift                 string // name; "" outside of shifts and without a pattern
 	Production, SKU       string
 	NonProduction, Reason string
 }
 
-// NewChart makes a Chart of [from, to) with a row each step, ms; from and step are whole minutes. It keeps at most so
-// many runs and spells.
+// NewChart returns a Chart of [from, to) with a row for each step, ms. from and step are whole minutes. most limits the
+// runs and the spells.
 func NewChart(from, to, step int64, most int) *Chart {
 	return &Chart{From: from, To: to, Step: step, most: most, Rows: make([]ChartRow, max(0, to-from+step-1)/step)}
 }
 
-// Add adds segments and minutes, which follow those that were added before, in order of time. What lies outside of the
-// chart is left out.
+// Add adds segments and minutes, which must follow those added before in order of time. Anything outside of the chart
+// is ignored.
 func (c *Chart) Add(segments []Segment, minutes []Minute) {
 	for i := range segments {
 		c.segment(&segments[i])
@@ -76,7 +76,7 @@ func (c *Chart) Add(segments []Segment, minutes []Minute) {
 	}
 }
 
-// Close makes time of which nothing is known such without data, when everything has been added.
+// Close marks unknown time as time without data, after everything has been added.
 func (c *Chart) Close() {
 	for i := range c.Rows {
 		r, start := &c.Rows[i], c.From+int64(i)*c.Step
@@ -121,7 +121,7 @@ func (r *ChartRow) measured(m *Minute) {
 	r.SpeedMs += m.SpeedMs
 }
 
-// run adds to the runs.
+// run appends to the runs.
 func (c *Chart) run(g *Segment, class Class, start, end int64) {
 	if c.TooManyRuns {
 		return
@@ -150,7 +150,7 @@ func (c *Chart) run(g *Segment, class Class, start, end int64) {
 	}
 }
 
-// spell adds to the spells.
+// spell appends to the spells.
 func (c *Chart) spell(x *Context, start, end int64) {
 	if c.TooManySpells {
 		return

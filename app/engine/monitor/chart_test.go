@@ -10,8 +10,8 @@ import (
 	"opsmon/app/engine/monitor"
 )
 
-// TestChartAddsUp holds the rows of charts of many stations and steps against their windows, and what runs and spells say
-// against the segments.
+// TestChartAddsUp compares the rows of charts with the windows, for many stations and steps, and runs and spells with
+// the segments.
 func TestChartAddsUp(t *testing.T) {
 	for seed := range uint64(30) {
 		p, r := generate(seed, 1), rand.New(rand.NewPCG(seed, 3))
@@ -44,7 +44,7 @@ func TestChartAddsUp(t *testing.T) {
 	}
 }
 
-// rowOf adds up the windows of [from, to), and what was measured in it.
+// rowOf adds up the windows and minutes of [from, to).
 func rowOf(windows []monitor.Window, minutes []monitor.Minute, from, to int64) (row monitor.ChartRow) {
 	row.Times[monitor.Unscheduled][monitor.NoData] = to - from
 	for i := range windows {
@@ -66,7 +66,8 @@ func rowOf(windows []monitor.Window, minutes []monitor.Minute, from, to int64) (
 	return row
 }
 
-// runsAddUp reports whether runs and spells say of each millisecond what the segments do, and none could be one with the next.
+// runsAddUp checks that runs and spells agree with the segments in each millisecond, and that no two adjacent ones
+// could be merged.
 func runsAddUp(t *testing.T, c *monitor.Chart, segments []monitor.Segment) {
 	t.Helper()
 	var times, sum monitor.Times
@@ -103,7 +104,7 @@ func runsAddUp(t *testing.T, c *monitor.Chart, segments []monitor.Segment) {
 	}
 }
 
-// TestChartLimits keeps no more runs and spells than were asked for.
+// TestChartLimits checks the limit of runs and spells.
 func TestChartLimits(t *testing.T) {
 	p := generate(1, 1)
 	v := run(t, p.cfg, p.from, p.to, p.inputs)

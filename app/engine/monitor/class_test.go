@@ -6,9 +6,9 @@ import (
 	"opsmon/app/engine/monitor"
 )
 
-// TestClasses has a row for every rule of monitoring.md section 3 that decides what a millisecond was. Unless a row says
-// otherwise there is no shift pattern, detection is by utilisation with a threshold of an hour, and SKU A has a cycle of
-// a minute. The line ends at the moment of the view.
+// TestClasses has a row for every rule of monitoring.md section 3 about the class of a millisecond. Unless a row
+// changes it, there is no shift pattern, detection is by utilisation with a threshold of an hour, and SKU A has a cycle
+// of a minute. The result ends at the moment of the view.
 func TestClasses(t *testing.T) {
 	type change = func(*monitor.Config)
 	production := func(c *monitor.Config) { c.DowntimeMode = monitor.DowntimeProduction }

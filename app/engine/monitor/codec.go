@@ -7,22 +7,24 @@ import (
 	"math"
 )
 
-// version is of the encoding below; it changes with every field, and older ones are then computed again from the log.
+// version is the version of the encoding below. It changes with every field; older states are recalculated from the
+// log.
 const version = 6
 
-// ErrVersion says that a state was written by a program that keeps other fields: the station is to be computed again from
-// the log.
+// ErrVersion is the error for a state with another version of the encoding: the station must be recalculated from the
+// log.
 var ErrVersion = errors.New("the state was written in another version's form")
 
-// Encode returns the state as bytes: equal for equal states. Outputs must have been taken before; they are not part of it.
+// Encode returns the encoded state; equal states have equal encodings. The outputs are not part of it and must be taken
+// before.
 func (s *State) Encode() []byte {
 	c := coder{buf: []byte{version}}
 	c.state(s)
 	return c.buf
 }
 
-// Decode reads what Encode wrote. configs gives the station's configuration by revision, nil for one it does not know.
-// The error is ErrVersion, or says that the bytes are damaged or name an unknown revision.
+// Decode decodes the result of Encode. configs returns the station's configuration by revision, nil if unknown. The
+// error is ErrVersion, or reports damaged bytes or an unknown revision.
 func Decode(data []byte, configs func(revision int64) *Config) (*State, error) {
 	if len(data) == 0 || data[0] != version {
 		return nil, ErrVersion
@@ -43,13 +45,13 @@ func Decode(data []byte, configs func(revision int64) *Config) (*State, error) {
 	return s, nil
 }
 
-// coder writes fields to buf, or reads them from it: one walk over the fields does both, so that they cannot differ.
+// coder writes fields to buf or reads them from it. One function per type does both, so they cannot diverge.
 type coder struct {
 	buf      []byte
 	reading  bool
 	err      error
 	contexts Contexts
-	// how many contexts and plans were written or read so far
+	// number of contexts and plans written or read so far
 	contextsSeen, plansSeen int64
 	configs                 func(int64) *Config
 }
@@ -122,7 +124,7 @@ func (c *coder) bits(p ...*bool) {
 	c.buf = c.buf[1:]
 }
 
-// small writes a number of a narrow type.
+// small encodes a number of a narrow type.
 func small[T ~uint8 | ~uint16 | ~int32](c *coder, p *T) {
 	v := int64(*p)
 	c.int(&v)
@@ -133,7 +135,7 @@ func small[T ~uint8 | ~uint16 | ~int32](c *coder, p *T) {
 	}
 }
 
-// list writes a slice.
+// list encodes a slice.
 func list[T any](c *coder, p *[]T, each func(*T)) {
 	n := int64(len(*p))
 	c.int(&n)
@@ -151,7 +153,7 @@ func list[T any](c *coder, p *[]T, each func(*T)) {
 	}
 }
 
-// pointer writes what may be missing.
+// pointer encodes an optional value.
 func pointer[T any](c *coder, p **T, each func(*T)) {
 	there := *p != nil
 	c.bits(&there)
@@ -176,7 +178,7 @@ func (c *coder) config(p **Config) {
 	}
 }
 
-// context writes each context once.
+// context encodes each context once.
 func (c *coder) context(p **Context) {
 	at := int64(-1)
 	if !c.reading && *p != nil {
@@ -186,7 +188,7 @@ func (c *coder) context(p **Context) {
 	switch {
 	case c.err != nil || at == -1:
 	case at >= 0 && at < c.contextsSeen:
-		if c.reading { // what is written belongs to others too, who read it meanwhile
+		if c.reading { // a written context is shared with concurrent readers
 			*p = c.contexts.List[at]
 		}
 	case at == c.contextsSeen:
@@ -204,7 +206,7 @@ func (c *coder) context(p **Context) {
 	}
 }
 
-// plan writes each plan once.
+// plan encodes each plan once.
 func (c *coder) plan(p **Plan) {
 	at := int64(0)
 	if !c.reading {
@@ -212,7 +214,7 @@ func (c *coder) plan(p **Plan) {
 	}
 	c.int(&at)
 	if c.reading {
-		*p = &Plan{} // what is damaged has one too
+		*p = &Plan{} // damaged data has a plan, too
 	}
 	switch {
 	case c.err != nil:
@@ -276,7 +278,7 @@ func (c *coder) running(r *running) {
 	c.due(&r.recent)
 }
 
-// due has numbers, each with how often it is in what is known and in what ran.
+// due encodes the sums of known time and run time as numbers with multiplicities.
 func (c *coder) due(d *due) {
 	type share struct {
 		number     float64
@@ -306,7 +308,7 @@ func (c *coder) due(d *due) {
 	}
 }
 
-// mostDue is far more than can be due of a schedule, in units per minute times ms.
+// mostDue is far more than can be due for a schedule, in units per minute times ms.
 const mostDue = 1e30
 
 func (c *coder) schedule(d *Schedule) {
@@ -417,7 +419,7 @@ func (c *coder) minute(m *Minute) {
 	})
 }
 
-// input writes one that waits; signals never do.
+// input encodes a pending input, which is never a signal.
 func (c *coder) input(in *Input) {
 	c.int(&in.At)
 	small(c, &in.Kind)

@@ -7,7 +7,7 @@ import (
 	"opsmon/app/engine/monitor"
 )
 
-// TestEncodeOnlyReads: a state is written while others look at it. It is for the race detector.
+// TestEncodeOnlyReads encodes a state while others read it, for the race detector.
 func TestEncodeOnlyReads(t *testing.T) {
 	s := monitor.New(config(func(c *monitor.Config) { c.DowntimeMode = monitor.DowntimeProduction }), clock(t, "06:00"))
 	for _, in := range script(t, "alive 06:00 06:20", "06:05 start S sku=A", "every 7s 06:05 06:20 good 1") {

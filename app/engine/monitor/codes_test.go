@@ -7,7 +7,7 @@ import (
 	"opsmon/app/engine/monitor"
 )
 
-// TestErrorCodesOfAMinute: a minute keeps the first hundred different codes, however many a machine makes up.
+// TestErrorCodesOfAMinute checks that a minute keeps only the first hundred different codes.
 func TestErrorCodesOfAMinute(t *testing.T) {
 	s := monitor.New(config(), 0)
 	for at := int64(1); at <= 2*minute; at += 50 {

@@ -7,7 +7,7 @@ import (
 	"opsmon/app/instant"
 )
 
-// DowntimeMode says how stops are found (downtimeDetectionMode).
+// DowntimeMode is how stops are detected (downtimeDetectionMode).
 type DowntimeMode uint8
 
 // The modes; the zero value is the default.
@@ -18,7 +18,7 @@ const (
 	DowntimeOff                             // never
 )
 
-// ProductiveMode says what tells that a machine produces (productiveStatusMode).
+// ProductiveMode is how production is detected (productiveStatusMode).
 type ProductiveMode uint8
 
 // The modes; the zero value is the default.
@@ -28,17 +28,17 @@ const (
 	ProductiveLineSpeed                        // shown speed at or above the stopped threshold
 )
 
-// Rate is how fast units are due, given in one of three ways; the first that is set counts. 0: not set.
+// Rate is the rate at which units are due, given in one of three ways. The first that is set applies; 0: not set.
 type Rate struct {
 	CycleTime      float64 // ms per cycle
 	UnitsPerMinute float64
 	UnitsPerHour   float64
 }
 
-// Given reports whether the rate is set at all.
+// Given reports whether the rate is set.
 func (r Rate) Given() bool { return r.CycleTime > 0 || r.UnitsPerMinute > 0 || r.UnitsPerHour > 0 }
 
-// PerMinute returns units per minute; 0 when the rate is not set. Only a cycle time needs the parts per cycle.
+// PerMinute returns units per minute; 0 if the rate is not set. Only a cycle time needs partsPerCycle.
 func (r Rate) PerMinute(partsPerCycle float64) float64 {
 	switch {
 	case r.CycleTime > 0:
@@ -51,7 +51,7 @@ func (r Rate) PerMinute(partsPerCycle float64) float64 {
 	return 0
 }
 
-// SKU is what the machine needs of a product. 0 and nil: not set.
+// SKU is the configuration of a product. 0 and nil: not set.
 type SKU struct {
 	Rate
 	MinimumCycle       *int64  // ms
@@ -60,57 +60,61 @@ type SKU struct {
 	DowntimeMultiplier float64 // of the cycle time
 }
 
-// Config is what the machine needs of one station as one manifest revision resolves it: flags decided, defaults filled
-// in. It must not be changed once it is in use. Package station stores it as JSON, without the fields that are marked.
+// Config is the configuration of one station as resolved from one manifest revision, with flags decided and defaults
+// filled in. It must not be changed after its first use. Package station stores it as JSON, without the fields tagged
+// "-".
 type Config struct {
-	Revision int64              `json:"-"` // of the manifest; 0 is none
+	Revision int64              `json:"-"` // of the manifest; 0: none
 	Calendar *calendar.Calendar `json:"-"`
 
-	AliveTimeout    int64 `json:"-"` // ms of silence after which a station is disconnected, LeastAliveTimeout or more; 0: DefaultAliveTimeout
-	Spread          int64 `json:"-"` // ms, DefaultSpread where 0: within it the units of a signal are spread since the count signal before
+	// ms of silence after which a station is disconnected, at least LeastAliveTimeout; 0: DefaultAliveTimeout
+	AliveTimeout int64 `json:"-"`
+	// ms; 0: DefaultSpread. Units of a signal are spread over the time since the previous count signal, if it is at
+	// most this long
+	Spread          int64 `json:"-"`
 	AlwaysConnected bool
 	SchedulingOnly  bool // no capture, never disconnected
-	MeterOnly       bool // electrical signals alone
+	MeterOnly       bool // electrical signals only
 
-	SpeedScale, SpeedOffset float64 // shown speed = raw x scale + offset; a scale that is not set is 1
-	SpeedToProductionRatio  float64 // units a minute for each unit of shown speed; 0: speed counts nothing
+	SpeedScale, SpeedOffset float64 // shown speed = raw x scale + offset; a scale of 0 means 1
+	SpeedToProductionRatio  float64 // units per minute for each unit of shown speed; 0: units are not counted by speed
 
 	DowntimeMode         DowntimeMode
 	UtilisationThreshold int64 // ms
 	SlowThreshold        int64 // ms
-	AnyStop              bool  `json:"-"` // every standstill is a stop, however short: Bare
+	AnyStop              bool  `json:"-"` // every standstill is a stop, however short (see Bare)
 	ForceShiftTime       bool  // shift time without a schedule is planned production (forceAllShiftTimeAsPlannedProduction)
 
 	ProductiveMode ProductiveMode
-	StoppedKw      float64 // 0: above 0 is productive
-	StoppedSpeed   float64 // 0: above 0 is productive
-	HoldOn         int64   // ms; 0: productive lasts until the signal says otherwise
+	StoppedKw      float64 // 0: any power above 0 is productive
+	StoppedSpeed   float64 // 0: any speed above 0 is productive
+	HoldOn         int64   // ms; 0: productive lasts until a signal ends it
 
 	Rate
 	MinimumCycle      int64 // ms
 	LineSpeedTarget   float64
-	EditPartsPerCycle bool  // a schedule's own parts per cycle count
-	MaxUnits          int64 // units that one schedule records; 0: no limit
+	EditPartsPerCycle bool  // a schedule's own parts per cycle apply
+	MaxUnits          int64 // limit of units recorded by one schedule; 0: no limit
 
-	SKUs   Products        `json:"-"` // nil: none is known
-	Causes map[string]bool `json:"-"` // reason codes that may be the cause of a stop: an error code among them becomes it
+	SKUs Products `json:"-"` // nil: no SKUs
+	// reason codes that may be the cause of a stop; such an error code becomes the cause
+	Causes map[string]bool `json:"-"`
 }
 
-// Products knows an account's SKUs over time, so that another rate of a SKU concerns the stations that run it, and no
-// other.
+// Products has an account's SKUs over time, so that a change of a SKU's rate affects only the stations that run it.
 type Products interface {
-	// SKU returns what holds of a SKU at a moment, Unix ms, and until when: math.MaxInt64 as far as is known. A SKU
-	// that does not exist then is the zero SKU.
+	// SKU returns the SKU at a moment, Unix ms, and the time until which it is valid, or math.MaxInt64 if no change is
+	// known. It returns the zero SKU if there is none at that moment.
 	SKU(code string, at int64) (s SKU, until int64)
 }
 
-// SKUs are Products that do not change.
+// SKUs are Products that never change.
 type SKUs map[string]SKU
 
 // SKU implements Products.
 func (m SKUs) SKU(code string, _ int64) (SKU, int64) { return m[code], never }
 
-// SKU returns what holds of a SKU at a moment, Unix ms, and until when.
+// SKU returns the SKU at a moment, Unix ms, and the time until which it is valid.
 func (c *Config) SKU(code string, at int64) (SKU, int64) {
 	if c.SKUs == nil {
 		return SKU{}, never
@@ -119,27 +123,26 @@ func (c *Config) SKU(code string, at int64) (SKU, int64) {
 }
 
 const (
-	// DefaultAliveTimeout is how long a station may be silent where nothing else is set, ms (monitoring.md section 3);
-	// the least is what can be set (signals.aliveMinutes).
+	// DefaultAliveTimeout is the default time of silence after which a station is disconnected, ms (monitoring.md
+	// section 3). LeastAliveTimeout is the smallest setting (signals.aliveMinutes).
 	DefaultAliveTimeout = 5 * instant.MinuteMs
 	LeastAliveTimeout   = instant.MinuteMs
-	// DefaultSpread is how far back a signal's units are spread for detection by production where nothing else is set,
+	// DefaultSpread is the default of the time over which the units of a signal are spread for detection by production,
 	// ms (signals.spreadMinutes).
 	DefaultSpread = 5 * instant.MinuteMs
-	// slowPercent of the line speed target is the speed under which a station runs slowly.
+	// slowPercent is the percentage of the line speed target under which a station is slow.
 	slowPercent = 80
-	// longest is more than any threshold that can pass, ms; it keeps sums of times from running over.
+	// longest is longer than any threshold, ms. It prevents overflow in sums of times.
 	longest = 1 << 50
-	// defaultMultiplier is a SKU's downtimeDurationThresholdMultiplier where none is set.
+	// defaultMultiplier is the default of a SKU's downtimeDurationThresholdMultiplier.
 	defaultMultiplier = 1.5
 	// UnknownSKU is the SKU of units made without a schedule.
 	UnknownSKU = "UNKNOWN"
 )
 
-// Bare returns the configuration with its thresholds out of the way: every stretch of scheduled production in which the
-// station's detection sees no production is a stop, however short. Where productive signals hold on, they hold for a
-// millisecond. By production they last from one unit to the next. Detection that is off sees what it would by
-// utilisation.
+// Bare returns the configuration without thresholds: every range of scheduled production in which the station's
+// detection sees no production is a stop, however short. A hold-on time is reduced to a millisecond. With detection by
+// production, a unit shows production until the next one. If detection is off, detection by utilisation is used.
 func (c *Config) Bare() *Config {
 	bare := *c
 	bare.AnyStop = true
@@ -150,7 +153,7 @@ func (c *Config) Bare() *Config {
 	return &bare
 }
 
-// SilentAfter is how long the station may be silent before nothing is known of it, ms.
+// SilentAfter returns the time of silence after which the station is disconnected, ms.
 func (c *Config) SilentAfter() int64 {
 	if c.AliveTimeout > 0 {
 		return c.AliveTimeout
@@ -158,7 +161,8 @@ func (c *Config) SilentAfter() int64 {
 	return DefaultAliveTimeout
 }
 
-// SpreadWithin is how far back the units of a signal may have been made, where stops are found by production, ms.
+// SpreadWithin returns the maximum time over which the units of a signal are spread if stops are detected by
+// production, ms.
 func (c *Config) SpreadWithin() int64 {
 	if c.Spread > 0 {
 		return c.Spread
@@ -166,10 +170,10 @@ func (c *Config) SpreadWithin() int64 {
 	return DefaultSpread
 }
 
-// shownSpeed returns the speed as people see it.
+// shownSpeed converts a raw speed to the speed shown to people.
 func (c *Config) shownSpeed(raw float64) float64 { return raw*c.SpeedScale + c.SpeedOffset }
 
-// running reports whether a shown speed is that of a machine which is not stopped.
+// running reports whether a shown speed is that of a running machine.
 func (c *Config) running(speed float64) bool {
 	if c.StoppedSpeed > 0 {
 		return speed >= c.StoppedSpeed
@@ -177,10 +181,10 @@ func (c *Config) running(speed float64) bool {
 	return speed > 0
 }
 
-// Kind says what time is planned for.
+// Kind is what a time is planned for.
 type Kind uint8
 
-// The kinds; a schedule counts inside shifts only, unless it extends them.
+// The kinds. A schedule counts only inside shifts, unless it extends them.
 const (
 	Unscheduled Kind = iota
 	Production
@@ -188,23 +192,23 @@ const (
 	kinds
 )
 
-// Shift names a shift as it takes place. The zero Shift is none, or that of a station without a pattern.
+// Shift identifies one shift on a particular day. The zero Shift is no shift, or that of a station without a pattern.
 type Shift struct {
 	Name  string
 	Start int64
 	Day   calendar.Day // the production day in which it starts
 }
 
-// Plan is what the station's configuration, shifts, schedules and the SKU say of a stretch of time. Plans are shared:
-// they must not be changed.
+// Plan is what a station's configuration, shifts, schedules and SKU define for a range of time. Plans are shared and
+// must not be changed.
 type Plan struct {
-	Revision      int64 // of the manifest, since which the station's configuration holds
+	Revision      int64 // manifest revision since which the station's configuration is unchanged
 	InShift       bool
 	Shift         Shift
 	Kind          Kind
 	Forced        bool   // planned production without a schedule
-	Production    string // the production schedule that runs and is not paused, in shift or not; "" is none
-	NonProduction string // the non-production schedule that runs; "" is none
+	Production    string // the production schedule that is running and not paused, in shift or not; "": none
+	NonProduction string // the running non-production schedule; "": none
 	SKU           string // UnknownSKU without a production schedule
 	Reason        string // reason of the non-production schedule
 
@@ -213,13 +217,13 @@ type Plan struct {
 	MinimumCycle    int64 // ms
 }
 
-// Context is what holds at a station for a stretch of time, whatever its signals say. The rate of a SKU, which may
-// change often, stands beside the plan: a thousand changes of it are a thousand contexts of one plan. Contexts are
-// shared: they must not be changed.
+// Context is everything that applies to a station for a range of time, independent of its signals. The rate of a SKU,
+// which may change often, is not part of the Plan, so a thousand changes of it are a thousand contexts with one plan.
+// Contexts are shared and must not be changed.
 type Context struct {
 	*Plan
 	UnitsPerMinute float64 // 0: no rate
-	// UnitGap is how long no unit may come before production detection calls it a stop, ms.
+	// UnitGap is the time without a unit after which detection by production finds a stop, ms.
 	UnitGap int64
 }
 
@@ -231,10 +235,10 @@ func (x *Context) Same(o *Context) bool {
 	return x.UnitsPerMinute == o.UnitsPerMinute && x.UnitGap == o.UnitGap && x.SamePlan(o)
 }
 
-// SamePlan reports whether x and o differ in the rate at most.
+// SamePlan reports whether x and o are equal except for the rate.
 func (x *Context) SamePlan(o *Context) bool { return x.Plan == o.Plan || *x.Plan == *o.Plan }
 
-// context works out what holds from s.now on; its plan is that of s.ctx where that holds.
+// context calculates the context from s.now on. It reuses the plan of s.ctx if that still applies.
 func (s *State) context() Context {
 	c := s.cfg
 	p := Plan{Revision: c.Revision, SKU: UnknownSKU, PartsPerCycle: 1, MinimumCycle: c.MinimumCycle, LineSpeedTarget: c.LineSpeedTarget}
@@ -271,22 +275,22 @@ func (s *State) context() Context {
 	return x
 }
 
-// shiftNow returns the shift that goes on at s.now, which a schedule may extend beyond its end.
+// shiftNow returns the shift at s.now, which a schedule may extend beyond its end.
 func (s *State) shiftNow() (in bool, shift Shift) {
 	extended := s.production != nil && s.production.ExtendShift || s.nonProduction != nil && s.nonProduction.ExtendShift
 	switch {
 	case s.inShift:
 		return true, s.shift
 	case extended && s.ctx != nil && s.ctx.InShift:
-		return true, s.ctx.Shift // the shift goes on
+		return true, s.ctx.Shift // the shift is extended
 	case extended:
 		return true, Shift{Start: s.now, Day: s.cfg.Calendar.ProductionDay(s.now)}
 	}
 	return false, Shift{}
 }
 
-// producing sets what the production schedule that runs and its SKU say, and returns the rate that holds and after how
-// many cycles without a unit a stop begins.
+// producing sets the fields of the running production schedule and its SKU. It returns the rate, and the number of
+// cycles without a unit after which a stop begins.
 func (s *State) producing(x *Plan) (rate Rate, multiplier float64) {
 	c := s.cfg
 	rate, multiplier = c.Rate, defaultMultiplier
@@ -319,7 +323,7 @@ func (s *State) producing(x *Plan) (rate Rate, multiplier float64) {
 	return rate, multiplier
 }
 
-// changed works out the context anew and, where it is another one, ends what belongs to the old one.
+// changed recalculates the context and, if it differs, ends what belongs to the old one.
 func (s *State) changed() {
 	x := s.context()
 	if s.ctx != nil && s.ctx.Same(&x) {

@@ -1,26 +1,26 @@
 package monitor
 
-// Contexts numbers contexts and their plans in the order in which they come. Those that say the same have one number.
+// Contexts numbers contexts and their plans in order of appearance. Equal ones have the same number.
 type Contexts struct {
 	List  []*Context
 	plans []*Plan
 
 	numbers     map[contextKey]int64
 	planNumbers map[Plan]int64
-	last        *Context // the one asked for last, and its number
+	last        *Context // the last one, and its number
 	lastNumber  int64
-	plan        *Plan // the same of plans
+	plan        *Plan // the same for plans
 	planNumber  int64
 }
 
-// contextKey tells contexts apart.
+// contextKey identifies a context.
 type contextKey struct {
 	plan           int64
 	unitsPerMinute float64
 	unitGap        int64
 }
 
-// Number returns the number of a context, from 0 on.
+// Number returns the number of a context, from 0.
 func (c *Contexts) Number(x *Context) int64 {
 	if x == c.last {
 		return c.lastNumber
@@ -39,8 +39,8 @@ func (c *Contexts) Number(x *Context) int64 {
 	return n
 }
 
-// Shared returns the first context that said the same as x, which is x itself where there was none. x takes the plan of the
-// first that had the same.
+// Shared returns the first context equal to x, which is x itself if there was none. x then uses the plan of the first
+// context with an equal plan.
 func (c *Contexts) Shared(x *Context) *Context {
 	x.Plan = c.plans[c.numberOf(x.Plan)]
 	return c.List[c.Number(x)]

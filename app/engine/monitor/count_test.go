@@ -8,7 +8,7 @@ import (
 	"opsmon/app/engine/monitor"
 )
 
-// TestCounts has a row for every rule that decides what counts and where. The view is at 08:00.
+// TestCounts has a row for every rule about what counts and where. The view is at 08:00.
 func TestCounts(t *testing.T) {
 	type change = func(*monitor.Config)
 	minimum := func(c *monitor.Config) { c.MinimumCycle = 10 * second }
@@ -91,7 +91,7 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestEnergy has a row for every way to a kilowatt-hour: kWh by minute, and the time that it is of.
+// TestEnergy has a row for every source of energy: kWh by minute, and the time that they cover.
 func TestEnergy(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -126,9 +126,9 @@ func TestEnergy(t *testing.T) {
 	}
 }
 
-// TestNeverNegative adds up what each schedule has recorded, minute by minute, where operators reject and take away more
-// than there is, and manual downtime lies over what they counted on: no total falls below zero, and of each entry what
-// counts and what is unapplied is the whole.
+// TestNeverNegative adds up the counts of each schedule minute by minute, where operators reject and subtract more than
+// there is and enter manual downtime over counted time. No total falls below zero, and the applied and unapplied parts
+// of each entry add up to the entry.
 func TestNeverNegative(t *testing.T) {
 	short := 0
 	for seed := range uint64(60) {

@@ -5,30 +5,30 @@ import (
 	"slices"
 )
 
-// candidate is time that may turn out to be a stop or a slow period, or has.
+// candidate is a time range that is, or may become, a stop or a slow period.
 type candidate struct {
 	active     bool
 	start      int64
-	need       int64 // ms that it must last
-	registered bool  // it has
+	need       int64 // minimum duration, ms
+	registered bool  // it lasted long enough
 	cause      string
-	ctx        *Context // when it started
+	ctx        *Context // context at its start
 }
 
-// pass lets time pass up to a moment.
+// pass advances the candidate to a moment.
 func (c *candidate) pass(at int64) {
 	if c.active && !c.registered && at-c.start >= min(c.need, longest) {
 		c.registered = true
 	}
 }
 
-// known reports whether anything is known of the station.
+// known reports whether the station's state is known.
 func (s *State) known() bool { return s.heardNow() || s.hand.sure }
 
-// heardNow reports whether the station's devices are heard, or silence is to be taken for a machine that stands.
+// heardNow reports whether the station's devices are alive, or silence counts as a standstill.
 func (s *State) heardNow() bool { return !s.silent || s.cfg.AlwaysConnected }
 
-// isProductive reports whether the machine produces at s.now, by the station's mode.
+// isProductive reports whether the machine is productive at s.now by the station's mode.
 func (s *State) isProductive() bool {
 	c := s.cfg
 	if c.SchedulingOnly || c.MeterOnly {
@@ -49,8 +49,8 @@ func (s *State) isProductive() bool {
 	return s.on
 }
 
-// stopped returns the rule by which time from s.now on may become a stop. Manual downtime does not matter: a stop that it lies in
-// is one, and its time is cut afterwards.
+// stopped returns the rule by which time from s.now may become a stop. It ignores manual downtime: a stop that contains
+// manual downtime is one stop, and its time is cut later.
 func (s *State) stopped(productive bool) rule {
 	c := s.cfg
 	r := rule{ctx: s.ctx, gap: c.DowntimeMode == DowntimeProduction, anyStop: c.AnyStop}
@@ -60,7 +60,7 @@ func (s *State) stopped(productive bool) rule {
 	case DowntimeUtilisation:
 		r.may, r.need = !productive, c.UtilisationThreshold
 	case DowntimeLineSpeed:
-		// Of a station that is always connected, silence says that it stands until its speed is sent again.
+		// A station that is always connected and silent counts as stopped until its speed is sent again.
 		r.may, r.need = s.speedKnown && !c.running(s.speed) || !s.speedKnown && c.AlwaysConnected, c.UtilisationThreshold
 	}
 	if s.ctx.Kind != Production || !s.heardNow() || s.flows() || c.SchedulingOnly || c.MeterOnly {
@@ -72,15 +72,15 @@ func (s *State) stopped(productive bool) rule {
 	return r
 }
 
-// isSlow reports whether the machine runs, but under the share of its line speed target, where that matters.
+// isSlow reports whether the machine runs below the relevant percentage of its line speed target.
 func (s *State) isSlow() bool {
 	c := s.cfg
 	return s.speedKnown && s.ctx.LineSpeedTarget > 0 && s.speed*100 < slowPercent*s.ctx.LineSpeedTarget && c.running(s.speed) &&
 		s.ctx.InShift && s.ctx.Kind != NonProduction && s.heardNow() && !c.SchedulingOnly && !c.MeterOnly
 }
 
-// refresh finds out what s.now changed: it looks for stops and slow periods, and cuts the time line where its class changes.
-// unit tells that a unit was made at s.now.
+// refresh evaluates the changes at s.now: it looks for stops and slow periods, and splits the time line where the class
+// changes. unit reports that a unit was made at s.now.
 func (s *State) refresh(unit bool) {
 	productive := s.isProductive()
 	rising := productive && !s.produces
@@ -103,7 +103,7 @@ func (s *State) refresh(unit bool) {
 	s.updateStatus()
 }
 
-// end closes a candidate at a moment; one that was registered was an issue.
+// end closes a candidate at a moment. If it was registered, it becomes an issue.
 func (s *State) end(c *candidate, t IssueType, at int64) {
 	if c.registered && c.start < at {
 		s.close(Issue{Type: t, Start: c.start, End: at, Cause: c.cause, Production: c.ctx.Production, SKU: c.ctx.SKU})
@@ -113,7 +113,8 @@ func (s *State) end(c *candidate, t IssueType, at int64) {
 	*c = candidate{}
 }
 
-// line marks the time of an issue, up to a moment, as its own, and puts a stop's cause on it but where manual downtime has one.
+// line marks the segments of an issue up to a moment, and sets a stop's cause on them except where manual downtime has
+// one.
 func (s *State) line(c *candidate, t IssueType, to int64) {
 	first, end := s.splitAt(c.start), s.splitAt(to)
 	for i := first; i < end; i++ {
@@ -125,7 +126,7 @@ func (s *State) line(c *candidate, t IssueType, to int64) {
 	}
 }
 
-// close notes an issue that ended. Others that ended before it may still be found.
+// close appends an ended issue. Issues that ended before it may still be found.
 func (s *State) close(i Issue) {
 	at, _ := slices.BinarySearchFunc(s.ended, i, func(a, b Issue) int {
 		return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.Start, b.Start), cmp.Compare(a.Type, b.Type))
@@ -138,7 +139,7 @@ func (s *State) flags() Segment {
 	return Segment{Start: s.now, End: s.now, Ctx: s.ctx, Productive: s.produces, Known: s.known(), Manual: s.manual.Start, Cause: s.manual.Cause}
 }
 
-// splitAt cuts the time line at a moment, up to s.now, and returns the number of the segment that starts there.
+// splitAt splits the time line at a moment up to s.now, and returns the index of the segment that starts there.
 func (s *State) splitAt(t int64) int {
 	if t >= s.now {
 		s.split()
@@ -160,7 +161,7 @@ func (s *State) splitAt(t int64) int {
 	return i + 1
 }
 
-// split starts another segment at s.now, equal to the open one for the time being.
+// split starts another segment at s.now, for now equal to the open one.
 func (s *State) split() {
 	open := &s.tail[len(s.tail)-1]
 	if open.Start == s.now {
@@ -172,7 +173,7 @@ func (s *State) split() {
 	s.tail = append(s.tail, next)
 }
 
-// cut makes g the open segment, from s.now on.
+// cut makes g the open segment from s.now on.
 func (s *State) cut(g Segment) {
 	open := &s.tail[len(s.tail)-1]
 	if open.Start != s.now {
@@ -185,7 +186,7 @@ func (s *State) cut(g Segment) {
 	*open = g
 }
 
-// release gives out the segments that nothing changes any more.
+// release emits the segments that are final.
 func (s *State) release() {
 	final := s.Final()
 	n := 0
@@ -197,7 +198,7 @@ func (s *State) release() {
 	}
 }
 
-// emit gives out a segment, joined to the last one where that is the same.
+// emit emits a segment, merged with the previous one if they are equal.
 func (s *State) emit(g Segment) {
 	if s.production != nil && g.Start < g.End {
 		s.production.fall(&g)

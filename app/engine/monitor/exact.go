@@ -2,19 +2,19 @@ package monitor
 
 import "math"
 
-// exact is a sum of products that is not rounded, so that it does not depend on the order and the pieces in which they came. It
-// holds floating point numbers of rising magnitude whose digits do not overlap, a handful of them (J. R. Shewchuk, Adaptive
-// Precision Floating-Point Arithmetic, 1997).
+// exact is a sum of products without rounding, so that it does not depend on order and grouping. It has a few
+// floating-point numbers of increasing magnitude whose digits do not overlap (J. R. Shewchuk, Adaptive Precision
+// Floating-Point Arithmetic, 1997).
 type exact []float64
 
-// add adds a rate times whole milliseconds.
+// add adds a rate times a number of milliseconds.
 func (x *exact) add(rate float64, ms int64) {
 	if rate == 0 || ms == 0 {
 		return
 	}
 	n := float64(ms)
 	product := rate * n
-	x.grow(math.FMA(rate, n, -product)) // what rounding took from the product
+	x.grow(math.FMA(rate, n, -product)) // the rounding error of the product
 	x.grow(product)
 }
 
@@ -54,7 +54,7 @@ func (x exact) value() float64 {
 		sum = was + x[n-1]
 		rest = x[n-1] - (sum - was)
 	}
-	// What lies below decides where the rest is exactly half of the last digit.
+	// If the rest is exactly half of the last digit, the sign of the lower numbers decides.
 	if n > 0 && rest != 0 && (rest > 0) == (x[n-1] > 0) {
 		if up := sum + 2*rest; 2*rest == up-sum {
 			sum = up
@@ -63,7 +63,7 @@ func (x exact) value() float64 {
 	return sum
 }
 
-// parts returns numbers that have the same sum, and are the same for each exact with this sum: the largest first.
+// parts returns the canonical numbers of the sum, the largest first: equal sums have equal parts.
 func (x exact) parts() (list []float64) {
 	left := append(exact(nil), x...)
 	for len(left) > 0 {

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestExact holds sums of rates times milliseconds against arithmetic of any precision, whatever the order and the pieces.
+// TestExact compares sums of rates times milliseconds with arithmetic of arbitrary precision, in any order and
+// grouping.
 func TestExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {

@@ -5,19 +5,18 @@ import (
 	"slices"
 )
 
-// Finding is what people say of a part of an issue. One for the whole issue gives its cause; several split it.
+// Finding is what people entered about a part of an issue: a cause, a part of a split, or an exclusion.
 type Finding struct {
 	Type       IssueType
-	Issue      int64  // the start of the issue that it is about
-	Start, End int64  // of the part; far ahead for one that reaches to the issue's end, whenever that comes
-	Cause      string // "" leaves what is known of the cause as it is
-	Excluded   bool   // a stop or manual downtime is taken out of the figures
+	Issue      int64  // start of the issue
+	Start, End int64  // of the part; far in the future for a part that lasts to the issue's end
+	Cause      string // "" keeps the machine's cause
+	Excluded   bool   // the stop or manual downtime is excluded from the figures
 }
 
-// Explain returns the segments with the causes that people found in place of the machine's: cut where findings begin and
-// end, so that the parts of an issue that was split have its time exactly. Of findings that overlap the last one with a
-// cause counts. Findings about an issue that is not there, or no longer reaches so far since late signals came, change
-// nothing.
+// Explain returns the segments with the causes of findings instead of the machine's. It splits segments where findings
+// begin and end, so that the parts of a split issue have exactly its time. Of overlapping findings, the last one with a
+// cause applies. Findings about an issue that no longer exists or is now shorter have no effect outside of issues.
 func Explain(segments []Segment, findings []Finding) []Segment {
 	if len(findings) == 0 {
 		return segments
@@ -28,7 +27,7 @@ func Explain(segments []Segment, findings []Finding) []Segment {
 		cuts := []int64{g.Start, g.End}
 		for _, f := range findings {
 			if f.Type == IssueSlow && g.Class() != Slow || f.Type == IssueStop && g.Manual != 0 {
-				continue // downtime that lies over a slow period has its own cause, and so has manual downtime over a stop
+				continue // downtime in a slow period has its own cause, and so has manual downtime in a stop
 			}
 			if start := *g.mark(f.Type); start != 0 && start == f.Issue && f.Start < g.End && f.End > g.Start {
 				about = append(about, f)

@@ -10,8 +10,8 @@ import (
 	"opsmon/app/engine/monitor"
 )
 
-// TestExcluded takes stops out of the figures: classes and times stay, a stop's known downtime alone is marked, and what
-// the machine said of its cause is kept.
+// TestExcluded excludes stops from the figures: classes and times stay, only the stop's known downtime is marked, and
+// the machine's cause is kept.
 func TestExcluded(t *testing.T) {
 	v := run(t, config(pattern(t, "Early 06:00 2h"), func(c *monitor.Config) { c.UtilisationThreshold = 10 * minute }), clock(t, "06:00"), clock(t, "08:30"), script(t, "alive 06:00 07:40", "06:00 start S sku=A speed=100",
 		"06:00 error jam", "06:20 productive on", "06:30 speed 20", "06:40 speed 100", "07:00 manual on mould", "alive 07:50 08:30"))
@@ -50,7 +50,8 @@ func TestExcluded(t *testing.T) {
 	}
 }
 
-// TestExplain names and splits the stop from 06:10 to 07:30, whose machine said "jam", and the manual downtime after it.
+// TestExplain sets causes on the stop from 06:10 to 07:30, with "jam" by the machine, and the manual downtime after it,
+// and splits them.
 func TestExplain(t *testing.T) {
 	v := run(t, config(), clock(t, "06:00"), clock(t, "08:00"), script(t, "alive 06:00 08:00", "06:00 start S sku=A speed=100", "06:00 productive on", "06:10 speed 20", "07:30 speed 100", "06:10 productive off", "06:20 error jam", "07:30 productive on", "07:40 manual on", "07:50 manual off"))
 	stop, manual := clock(t, "06:10"), clock(t, "07:40")

@@ -10,8 +10,8 @@ import (
 	"opsmon/app/engine/monitor"
 )
 
-// plan is a made-up station with what happened there: a plant's days with stops, slow running, scrap, dead radio,
-// counters that reset, operators who enter and correct. Every moment is a whole second.
+// plan is a random station with its inputs: days with stops, slow running, scrap, lost radio connections, counters that
+// reset, entries and corrections. Every moment is a whole second.
 type plan struct {
 	cfg      *monitor.Config
 	shifts   []calendar.Shift
@@ -19,7 +19,7 @@ type plan struct {
 	inputs   []monitor.Input // in order
 }
 
-// generate makes a station; the same seed gives the same one.
+// generate returns a random station; the same seed returns the same one.
 func generate(seed uint64, days int) plan {
 	r := rand.New(rand.NewPCG(seed, 7))
 	pick := func(n ...int64) int64 { return n[r.IntN(len(n))] }
@@ -72,14 +72,14 @@ func generate(seed uint64, days int) plan {
 	signal := func(at int64, g monitor.Signal) {
 		add(monitor.Input{At: at, Kind: monitor.InputSignal, Source: "plc", Signal: g})
 	}
-	// The machine runs and stands; while it is heard of it sends as it goes.
+	// The machine runs and stops, and sends signals while it is connected.
 	counter, hasCounter := 500.0, chance(40)
 	g := rand.New(rand.NewPCG(seed, 13))
 	gateway, gatewaySecond, perMinute := g.IntN(100) < 30, p.from+g.Int64N(60)*second, fullSpeed(cycle)
 	for at := p.from + between(0, 1800)*second; at < p.to; {
 		runs, length := chance(65), between(20, 2400)*second
 		end := min(at+length, p.to)
-		if chance(8) { // the radio is dead
+		if chance(8) { // the radio connection is lost
 			at = end + between(0, 1200)*second
 			continue
 		}
@@ -102,7 +102,8 @@ func generate(seed uint64, days int) plan {
 			case hasCounter:
 				counter++
 				if chance(1) {
-					counter = float64(r.IntN(2)) // one unit at most: more are spread over moments that are no whole seconds
+					// at most one unit: more would be spread over moments that are not whole seconds
+					counter = float64(r.IntN(2))
 				}
 				g = monitor.Signal{Has: monitor.HasCountGood, CountGood: counter}
 			}
@@ -111,7 +112,7 @@ func generate(seed uint64, days int) plan {
 				signal(unit+second, g) // a bounce
 			}
 		}
-		// A gateway tells each minute how many there were, though they be none.
+		// A gateway sends the units of each minute, even if there are none.
 		for tick := at + mod(gatewaySecond-at, minute); gateway && tick < end; tick += minute {
 			n := 0.0
 			if runs {
@@ -155,8 +156,8 @@ func generate(seed uint64, days int) plan {
 	return p
 }
 
-// fullSpeed returns numbers of cycles in a minute that are at a whole second each when they are spread, for a machine with a cycle: the
-// greatest is its full speed, and lesser ones are as likely.
+// fullSpeed returns the numbers of cycles in a minute that can be spread over whole seconds, for a machine with a cycle
+// time. The largest is its full speed; the smaller ones are as likely.
 func fullSpeed(cycle int64) []float64 {
 	full := max(1, minute/cycle)
 	list := []float64{float64(full), float64(full), float64(full)}
@@ -179,7 +180,7 @@ func garnish(p *plan, seed uint64) {
 			in.Schedule.Reason = []string{"clean", "setup", "changeover", "meeting"}[r.IntN(4)]
 		}
 	}
-	busy := map[int64]bool{} // what an operator enters at the moment of an error comes after it
+	busy := map[int64]bool{} // an entry at the moment of an error comes after it
 	for i := range p.inputs {
 		busy[p.inputs[i].At] = busy[p.inputs[i].At] || p.inputs[i].Kind == monitor.InputEntry
 	}

@@ -2,22 +2,22 @@ package monitor
 
 import "opsmon/app/instant"
 
-// byHand is what is known of a production schedule that people may count, as no device was heard at its station when it began.
-// It ends with the schedule; before people have entered anything, also when the machine counts, or when devices have been heard
-// for handHeard in all.
+// byHand is the state of a production schedule that people may count, because no device was alive at its start. It ends
+// with the schedule. Before the first entry it also ends when the machine counts, or when devices were alive for
+// handHeard in total.
 type byHand struct {
-	from int64 // when the schedule began; 0: none runs that people may count
-	sure bool  // people have entered units that count: the schedule is known from its start
+	from int64 // start of the schedule; 0: no schedule that people may count
+	sure bool  // people entered units that count: the state is known from the schedule's start
 }
 
-// handAfter is how long no device must have been heard for people's word to be all that there is, ms.
+// handAfter is how long no device must be alive before people may count, ms.
 const handAfter = 24 * 60 * instant.MinuteMs
 
-// handHeard is how long devices are heard in a schedule, ms, before they are taken to tell what goes on: a stray sign of life is
-// none, and all of the schedule can still change until it is decided.
+// handHeard is how long devices must be alive during a schedule before they replace counting by people, ms. A single
+// sign of life must not do so, and until it is decided the whole schedule can still change.
 const handHeard = 15 * instant.MinuteMs
 
-// heardSince returns for how long devices were heard since a moment, ms.
+// heardSince returns how long devices were alive since a moment, ms.
 func (s *State) heardSince(from int64) (ms int64) {
 	for i := range s.tail {
 		if g := &s.tail[i]; g.Known && g.End > from {
@@ -30,10 +30,10 @@ func (s *State) heardSince(from int64) (ms int64) {
 	return ms
 }
 
-// unheard reports whether no device was heard for so long that none is to be expected.
+// unheard reports whether no device was alive for handAfter or ever.
 func (s *State) unheard() bool { return !s.heard || s.now-s.lastSign >= handAfter }
 
-// countedByHand takes in that people count the units of the schedule that runs.
+// countedByHand records that people count the units of the running schedule.
 func (s *State) countedByHand() {
 	if s.hand.from == 0 || s.hand.sure || s.ctx.Production == "" {
 		return

@@ -13,7 +13,8 @@ import (
 	"opsmon/app/iso"
 )
 
-// figuresText writes a profile's ratios as they are made: times in minutes, counts in units, "?" where a ratio is not known.
+// figuresText formats the ratios of a profile as fractions: times in minutes, counts in units, "?" for an unknown
+// ratio.
 func figuresText(f oee.Figures, p oee.Profile) string {
 	one := func(name string, r oee.Ratio, unit float64) string {
 		s := fmt.Sprintf("%s %.6g/%.6g", name, r.Numerator/unit, r.Denominator/unit)
@@ -33,7 +34,7 @@ func figuresText(f oee.Figures, p oee.Profile) string {
 	return s + ", " + one("coverage", f.Coverage, minute)
 }
 
-// figuresOf adds a range up.
+// figuresOf returns the figures of a range as text.
 func figuresOf(c *calendar.Calendar, v *monitor.View, from, to int64, p oee.Profile) string {
 	var terms oee.Terms
 	for _, r := range oee.Collect(oee.Config{Calendar: c}, from, to, v.Segments, v.Minutes) {
@@ -54,9 +55,9 @@ func london(t testing.TB) func(*monitor.Config) {
 	}
 }
 
-// TestByHand has the cases that a plant meets, from signals to windows and OEE, worked out by hand. SKU A is due once a
-// minute; unless a row says otherwise a stop is an hour without producing. Times are UTC, of 5 January or of the row's date;
-// hours go on after midnight. A range other than the whole is asked for where one is given.
+// TestByHand has typical cases of a plant, from signals to windows and OEE, calculated by hand. SKU A is due once a
+// minute. Unless a row changes it, a stop is an hour without production. Times are UTC, of 5 January or of the row's
+// date; hours after midnight continue beyond 24. A row may ask for a part of its range.
 func TestByHand(t *testing.T) {
 	tenMinutes := func(c *monitor.Config) { c.UtilisationThreshold = 10 * minute }
 	for _, tt := range []struct {
@@ -70,7 +71,7 @@ func TestByHand(t *testing.T) {
 		asked    [2]string
 		oee      string
 		profile  oee.Profile
-		other    string // by that profile
+		other    string // the figures of that profile
 	}{
 		{
 			// 8 h of shift, of which 25:00 to 26:30 stopped: 390 of 480 minutes. 180 + 200 good and 10 bad of 390 due.
@@ -90,7 +91,7 @@ func TestByHand(t *testing.T) {
 			oee:     "A 330/420, P 330/330, Q 330/330, OEE 0.7857, coverage 420/420",
 		},
 		{
-			// They go back at 01:00 UTC: 22:00 (21:00 UTC) to 06:00 are 9 hours.
+			// The clocks go back at 01:00 UTC: 22:00 (21:00 UTC) to 06:00 are 9 hours.
 			name: "the night in which an hour comes twice", date: "2026-10-24", config: []func(*monitor.Config){london(t)}, from: "20:00", to: "31:00",
 			script:  []string{"alive 20:00 31:00", "20:00 start S sku=A", "20:00 productive on", "every 1m 21:00:30 24:00 good 1", "24:00 productive off", "25:30 productive on", "every 1m 25:30:30 30:00 good 1"},
 			line:    "20:00 out, 21:00 productive+, 24:00 downtime+, 25:30 productive+, 30:00 out, 31:00",
@@ -107,7 +108,8 @@ func TestByHand(t *testing.T) {
 			oee: "A 420/450, P 420/420, Q 420/420, OEE 0.9333, coverage 450/450",
 		},
 		{
-			// From 06:10 to 09:00 it stands. The hour in the middle of it has nothing else, and no target to divide by.
+			// It is stopped from 06:10 to 09:00. The hour in the middle has no other time, and so no target to divide
+			// by.
 			name: "a stop that begins before and ends after the range", from: "06:00", to: "10:00", asked: [2]string{"07:00", "08:00"},
 			script:  []string{"alive 06:00 10:00", "06:00 start S sku=A", "06:00 productive on", "06:05 good 1", "06:10 productive off", "09:00 productive on", "09:30 good 4"},
 			line:    "06:00 productive+, 06:10 downtime+, 09:00 productive+, 10:00",
@@ -115,14 +117,14 @@ func TestByHand(t *testing.T) {
 			oee:     "A 0/60, P 0/0?, Q 0/0?, coverage 60/60",
 		},
 		{
-			// 10 minutes are left of the first hour.
+			// 10 minutes of the first hour remain.
 			name: "and the range in which it begins", from: "06:00", to: "10:00", asked: [2]string{"06:00", "07:00"},
 			script: []string{"alive 06:00 10:00", "06:00 start S sku=A", "06:00 productive on", "06:05 good 8", "06:10 productive off", "09:00 productive on"},
 			line:   "06:00 productive+, 06:10 downtime+, 09:00 productive+, 10:00",
 			oee:    "A 10/60, P 8/10, Q 8/8, OEE 0.1333, coverage 60/60",
 		},
 		{
-			// Late's own 30 minutes are a stop of their own; each shift has its part. 80 of 120 minutes.
+			// The 30 minutes in Late are a separate stop; each shift has its part. 80 of 120 minutes.
 			name: "a stop over a shift's end", config: []func(*monitor.Config){pattern(t, "Early 06:00 8h", "Late 14:00 8h"), tenMinutes}, from: "13:00", to: "15:00",
 			script:  []string{"alive 13:00 15:00", "13:00 start S sku=A", "13:00 productive on", "every 1m 13:00:30 13:50 good 1", "13:50 productive off", "14:30 productive on", "every 1m 14:30:30 15:00 good 1"},
 			line:    "13:00 productive+, 13:50 downtime+, 14:30 productive+, 15:00",
@@ -130,7 +132,8 @@ func TestByHand(t *testing.T) {
 			oee:     "A 80/120, P 80/80, Q 80/80, OEE 0.6667, coverage 120/120",
 		},
 		{
-			// 06:00 and 06:02 hold to 06:05, 06:20 to 06:23. From 06:05 on it stands for 15 minutes; 4 minutes at the end are too short.
+			// 06:00 and 06:02 hold on to 06:05, 06:20 to 06:23. It is stopped for 15 minutes from 06:05; the 4 minutes
+			// at the end are too short.
 			name: "hold-on", config: []func(*monitor.Config){func(c *monitor.Config) { c.HoldOn, c.UtilisationThreshold = 3*minute, 5*minute }}, from: "06:00", to: "06:27",
 			script:  []string{"alive 06:00 06:27", "06:00 start S sku=A", "06:00 productive on", "06:01 good 1", "06:02 productive on", "06:03 good 1", "06:04 productive off", "06:20 productive on", "06:21 good 1"},
 			line:    "06:00 productive+, 06:05 downtime+, 06:20 productive+, 06:23 idle+, 06:27",
@@ -139,7 +142,7 @@ func TestByHand(t *testing.T) {
 			profile: oee.ProfileISO22400, other: "A 8/27, P 3/8, Q 3/3, OEE 0.1111, coverage 27/27",
 		},
 		{
-			// 10 s after the last one counted counts, 9.999 s does not, and does not begin the time anew.
+			// 10 s after the last counted cycle counts; 9.999 s does not, and does not restart the time.
 			name: "the minimum cycle at and just under its bound", config: []func(*monitor.Config){func(c *monitor.Config) { c.MinimumCycle = 10 * second }}, from: "06:00", to: "06:05",
 			script:  []string{"alive 06:00 06:05", "06:00 start S sku=A", "06:00 productive on", "06:01 good 1", "06:01:10 good 1", "06:01:19.999 good 1", "06:01:20 bad 1"},
 			line:    "06:00 productive+, 06:05",
@@ -147,7 +150,7 @@ func TestByHand(t *testing.T) {
 			oee:     "A 5/5, P 3/5, Q 2/3, OEE 0.4000, coverage 5/5",
 		},
 		{
-			// 3, then 2 since the counter began anew, then 3: 8 of 10.
+			// 3, then 2 since the counter's reset, then 3: 8 of 10.
 			name: "a counter reset", from: "06:00", to: "06:10",
 			script: []string{"alive 06:00 06:10", "06:00 start S sku=A", "06:00 productive on", "06:00 count 100", "06:01:30 count 103", "06:02:30 count 2", "06:03:30 count 5"},
 			line:   "06:00 productive+, 06:10",
@@ -156,7 +159,7 @@ func TestByHand(t *testing.T) {
 			oee: "A 10/10, P 8/10, Q 8/8, OEE 0.8000, coverage 10/10",
 		},
 		{
-			// Nothing was heard from 06:30 to 07:00: 90 of 120 minutes are known, and all of them counted.
+			// No signal from 06:30 to 07:00: 90 of 120 minutes are known, and all of them productive.
 			name: "silence", from: "06:00", to: "08:00",
 			script:  []string{"alive 06:00 06:31", "alive 07:00 08:00", "06:00 start S sku=A", "06:00 productive on", "every 1m 06:00:30 06:30 good 1", "every 1m 07:00:30 08:00 good 1"},
 			line:    "06:00 productive+, 06:30 noData+, 07:00 productive+, 08:00",
@@ -164,7 +167,8 @@ func TestByHand(t *testing.T) {
 			oee:     "A 90/90, P 90/90, Q 90/90, OEE 1.0000, coverage 90/120",
 		},
 		{
-			// Out of shift it is out of shift; from 06:00 it is downtime, of no schedule for half an hour. 60 of 90 scheduled minutes.
+			// Out of shift it has no effect; from 06:00 it is downtime, without a schedule for half an hour. 60 of 90
+			// scheduled minutes.
 			name: "manual downtime", config: []func(*monitor.Config){pattern(t, "Early 06:00 8h")}, from: "05:00", to: "08:00",
 			script: []string{"alive 05:00 08:00", "05:30 manual on mould", "06:30 start S sku=A", "06:45 good 5", "07:00 manual off", "07:00 productive on", "every 1m 07:00:30 08:00 good 1"},
 			line:   "05:00 out, 06:00 downtime(mould), 06:30 downtime+(mould), 07:00 productive+, 08:00",
@@ -174,7 +178,7 @@ func TestByHand(t *testing.T) {
 			profile: oee.ProfileEvocon, other: "A 60/120, P 60/60, Q 60/60, OEE 0.5000, coverage 90/90",
 		},
 		{
-			// 79 of 100 for 20 minutes. It costs units by default, and time of running well by evocon.
+			// 79 of 100 for 20 minutes. The loss is in units by default, and in productive time for evocon.
 			name: "slow", from: "06:00", to: "07:00",
 			script:  []string{"alive 06:00 07:00", "06:00 start S sku=A speed=100", "06:00 productive on", "06:00 speed 100", "06:10 speed 79", "06:30 speed 80", "every 1m 06:00:30 06:50 good 1"},
 			line:    "06:00 productive+, 06:10 slow+, 06:30 productive+, 07:00",
@@ -191,7 +195,7 @@ func TestByHand(t *testing.T) {
 			oee:     "A 1/1, P 5/5.5, Q 5/5, OEE 0.9091, coverage 1/1",
 		},
 		{
-			// 80 s of the one, 10 s of nothing, 90 s of the next: 170 s scheduled, 2 units and 5 sixths due, 11 made.
+			// 80 s of one schedule, 10 s of none, 90 s of the next: 170 s scheduled, 2 5/6 units due, 11 made.
 			name: "quantity reached in the middle of a minute", from: "06:00", to: "06:03",
 			script:  []string{"alive 06:00 06:03", "06:00 start S sku=A quantity=10", "06:01:10 good 9", "06:01:20 good 1", "06:01:20 complete S", "06:01:30 start T sku=A", "06:01:40 good 1"},
 			line:    "06:00 idle+, 06:01:20 idle, 06:01:30 idle+, 06:03",
@@ -207,7 +211,7 @@ func TestByHand(t *testing.T) {
 			oee:     "A 10/10, P 10/10, Q 8/10, OEE 0.8000, coverage 10/10",
 		},
 		{
-			// Nobody knows what was due: P and OEE are not known, A and Q are.
+			// The due units are unknown: P and OEE are unknown, A and Q are known.
 			name: "a rate of zero", config: []func(*monitor.Config){tenMinutes}, from: "06:00", to: "07:00",
 			script:  []string{"alive 06:00 07:00", "06:00 start S sku=N", "06:00 productive on", "06:05 good 8", "06:06 bad 2", "06:30 productive off", "06:45 productive on"},
 			line:    "06:00 productive+, 06:30 downtime+, 06:45 productive+, 07:00",
@@ -216,7 +220,7 @@ func TestByHand(t *testing.T) {
 			profile: oee.ProfileEvocon, other: "A 45/60, P 45/45, Q 8/10, OEE 0.6000, coverage 60/60",
 		},
 		{
-			// Without a schedule nothing is due, and nothing stops; what is made is the UNKNOWN SKU's.
+			// Without a schedule, no unit is due and nothing stops; units count for the UNKNOWN SKU.
 			name: "no SKU", from: "06:00", to: "08:00",
 			script:  []string{"alive 06:00 08:00", "06:00 productive on", "06:05 good 3", "06:30 productive off"},
 			line:    "06:00 productive, 06:30 idle, 08:00",
@@ -224,7 +228,7 @@ func TestByHand(t *testing.T) {
 			oee:     "A 0/0?, P 0/0?, Q 0/0?, coverage 0/0?",
 		},
 		{
-			// Where all shift time is planned, the station's own rate of 2 a minute says what is due.
+			// If all shift time is planned, the station's own rate of 2 a minute applies.
 			name: "no SKU, and all shift time planned", config: []func(*monitor.Config){func(c *monitor.Config) { c.ForceShiftTime, c.UnitsPerHour = true, 120 }}, from: "06:00", to: "08:00",
 			script:  []string{"alive 06:00 08:00", "06:00 productive on", "06:05 good 45", "06:30 productive off", "07:30 productive on", "07:40 good 60"},
 			line:    "06:00 productive+, 06:30 downtime+, 07:30 productive+, 08:00",

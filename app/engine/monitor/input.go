@@ -6,21 +6,22 @@ import (
 	"strings"
 )
 
-// InputKind says what an Input is. The order of the kinds is the order in which inputs of one millisecond take effect.
+// InputKind is the kind of an Input. Inputs of one millisecond take effect in the order of their kinds.
 type InputKind uint8
 
 // The kinds of input.
 const (
 	InputConfig         InputKind = iota + 1 // a manifest revision comes into force
 	InputScheduleEnd                         // a schedule ends by hand, by time or by the start of another
-	InputScheduleStart                       // a schedule starts; one of its kind that still runs ends
+	InputScheduleStart                       // a schedule starts; the running one of its kind ends
 	InputScheduleChange                      // a running schedule gets another quantity, rate or note
 	InputManualEnd                           // manual downtime ends
 	InputManualStart                         // manual downtime starts
 	InputLink                                // a device's live connection begins or ends: a sign of life
 	InputSignal                              // a signal: a sign of life
-	InputEntry                               // what an operator enters, rejects or corrects
-	InputQuantityEnd                         // a schedule ends because a unit completed its quantity: that unit is its own
+	InputEntry                               // an operator's entry, reject or correction
+	// a schedule ends because a unit completed its quantity; that unit still counts for it
+	InputQuantityEnd
 )
 
 // Has is a set of the values that a signal carries.
@@ -42,12 +43,12 @@ const (
 	HasRSSI
 )
 
-// Signal is what a machine sent in one message (monitoring.md section 2). Values are finite, and those of counts and
-// energy not negative and at most 1e9: the way in refuses others. ErrorCode is "" when there is none.
+// Signal has the values of one message of a machine (monitoring.md section 2). Values are finite; those of counts and
+// energy are from 0 to 1e9, because others are refused on arrival. ErrorCode is "" if there is none.
 type Signal struct {
 	Has                       Has
 	Productive                bool
-	CompleteGood, CompleteBad float64 // cycles since the last such signal
+	CompleteGood, CompleteBad float64 // cycles since the previous signal of this kind
 	CountGood, CountBad       float64 // running counters of cycles
 	LineSpeed                 float64 // raw
 	Kwh, KwhInterval          float64
@@ -56,45 +57,45 @@ type Signal struct {
 	ErrorCode                 string
 }
 
-// Schedule is what the machine needs of a schedule that runs.
+// Schedule has the fields of a running schedule that the engine needs.
 type Schedule struct {
 	ID              string
 	NonProduction   bool
 	SKU             string  // of a production schedule
 	Reason          string  // of a non-production schedule
-	Quantity        float64 // units; 0: none planned
-	Rate                    // the override, or what quantity and end imply
+	Quantity        float64 // units; 0: not planned
+	Rate                    // the override, or the rate implied by quantity and end
 	LineSpeedTarget float64
 	PartsPerCycle   float64
 	ExtendShift     bool
-	WorkOrder       string // as people call it; it changes nothing
+	WorkOrder       string // shown to people only
 }
 
-// Entry is what an operator entered by hand, in units. Good and Bad are negative in corrections alone.
+// Entry is an operator's entry, in units. Good and Bad are negative only in corrections.
 type Entry struct {
-	Schedule  string // it counts for this one alone; "" is whatever runs
+	Schedule  string // the schedule that it counts for; "": the running one
 	Good, Bad float64
-	Reject    float64 // good units that turned out bad
-	// Correction marks Good and Bad as deltas that put a count right; they are no source of it.
+	Reject    float64 // good units that turned out to be bad
+	// Correction marks Good and Bad as deltas that correct a count; they do not make operators its source.
 	Correction bool
 }
 
-// Input is one thing that happened at a station. Which of the fields count depends on Kind.
+// Input is one event at a station. Which fields are used depends on Kind.
 type Input struct {
 	At     int64 // Unix ms
 	Kind   InputKind
 	Source string // the device, user or service that it comes from
-	ID     string // the signal's own id, or that of the schedule that ends, or of the entry
+	ID     string // the ID of the signal, of the schedule that ends, or of the entry
 	Up     bool   // InputLink: begins
-	Reason string // InputManualStart: the cause given; "" is none
+	Reason string // InputManualStart: the cause; "": none
 	Signal
 	Schedule Schedule // InputScheduleStart, InputScheduleChange
 	Entry    Entry
 	Config   *Config // InputConfig
 }
 
-// Compare is the total order in which inputs enter a machine: by time, by kind, by source, by id, and then by what they
-// carry, so that only inputs that cannot be told apart are equal and the order of arrival never matters.
+// Compare is the total order in which inputs enter a state: by time, kind, source, ID and then content. Only identical
+// inputs are equal, so the order of arrival has no influence.
 func Compare(a, b *Input) int {
 	if c := cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Kind, b.Kind), strings.Compare(a.Source, b.Source), strings.Compare(a.ID, b.ID)); c != 0 {
 		return c
@@ -130,11 +131,11 @@ func revision(in *Input) int64 {
 	return in.Config.Revision
 }
 
-// Micro is the number of parts that a unit, or a kilowatt-hour, is counted in. Integers add up to the same whatever the
-// order, so a range is exactly the sum of its parts.
+// Micro is the number of counted parts of a unit or a kilowatt-hour. Sums of integers do not depend on their order, so
+// a range is exactly the sum of its parts.
 const Micro = 1_000_000
 
-// micro returns a quantity in millionths; what no plant can make in one message is cut off.
+// micro converts a quantity to millionths, limited to what a plant can make in one message.
 func micro(v float64) int64 {
 	const most = 1e9
 	if math.IsNaN(v) {

@@ -10,7 +10,7 @@ import (
 	"opsmon/app/engine/oee"
 )
 
-// What the oracle's plant says of its reasons, and what its goods are worth.
+// Reasons of the oracle's plant, and the value of its goods.
 var (
 	oracleRoles  = map[string]oee.Role{"setup": oee.RoleSetup, "changeover": oee.RoleChangeover, "meeting": oee.RolePlanned, "tool": oee.RolePlanned}
 	oracleValues = map[string]float64{"A": 2, "B": 0.5}
@@ -18,7 +18,7 @@ var (
 
 const oracleIdleCost = 3 // a minute
 
-// compareIssues holds the machine's issues against the oracle's runs of seconds.
+// compareIssues compares the machine's issues with the oracle's runs of seconds.
 func (o *oracle) compareIssues(t *testing.T, v monitor.View) {
 	t.Helper()
 	manual := o.runsOf(func(t int) bool { return o.manual[t] })
@@ -62,7 +62,8 @@ func (o *oracle) runsOf(holds func(int) bool) (out []span) {
 	return out
 }
 
-// find has people name, split and exclude some of the stops: for the machine as findings, and for the oracle by the second.
+// find makes findings that set causes of some stops, split and exclude them: as findings for the machine, and by the
+// second for the oracle.
 func (o *oracle) find() (findings []monitor.Finding, cause []string, out []bool) {
 	cause, out = slices.Clone(o.cause), make([]bool, o.n)
 	say := func(typ monitor.IssueType, issue, part span, why string, excluded bool) {
@@ -70,7 +71,7 @@ func (o *oracle) find() (findings []monitor.Finding, cause []string, out []bool)
 		findings = append(findings, monitor.Finding{Type: typ, Issue: at(issue.a), Start: at(part.a), End: at(part.b), Cause: why, Excluded: excluded})
 		for t := part.a; t < part.b; t++ {
 			if typ == monitor.IssueStop && o.manual[t] {
-				continue // that has a cause of its own
+				continue // it has its own cause
 			}
 			if why != "" {
 				cause[t] = why
@@ -103,17 +104,17 @@ func (o *oracle) find() (findings []monitor.Finding, cause []string, out []bool)
 	return findings, cause, out
 }
 
-// expected are figures by the sentences of monitoring.md section 7, of some seconds of a plan.
+// expected has figures of some seconds of a plan, calculated by the text of monitoring.md section 7.
 type expected struct {
 	ratio    map[oee.Profile][3][2]float64 // A, P, Q: numerator and denominator
 	coverage [2]float64
 	outside  [2]float64 // good and bad units without a schedule
-	unknown  [2]float64 // and those of time without data
+	unknown  [2]float64 // good and bad units of unknown time
 	rated    bool
 	lost     [oee.Losses][3]float64 // ms, units, money
 }
 
-// figures works them out of the seconds from a to b, of one SKU or (sku "") of all.
+// figures calculates the figures of the seconds from a to b, of one SKU or (sku "") of all.
 func (o *oracle) figures(a, b int, sku string, cause []string, out []bool) expected {
 	var scheduled, production, stopped, plannedStops, setup, plannedTime, otherTime, ran, slow, shift, unscheduled, ranSetup, heard float64
 	var ideal, target, rated float64
@@ -140,7 +141,7 @@ func (o *oracle) figures(a, b int, sku string, cause []string, out []bool) expec
 			continue
 		}
 		if plan == "+" {
-			heard++ // a stop that was taken out is known as well
+			heard++ // an excluded stop is known, too
 		}
 		if class == "downtime" && out[t] {
 			continue
@@ -152,10 +153,10 @@ func (o *oracle) figures(a, b int, sku string, cause []string, out []bool) expec
 		case "":
 			unscheduled++
 			if class == "downtime" && role == oee.RolePlanned {
-				otherTime++ // a planned stop of no schedule
+				otherTime++ // a planned stop without a schedule
 			}
 			if runs {
-				ranSetup++ // counts for evocon alone
+				ranSetup++ // counts only for evocon
 			}
 		case "-":
 			e.lost[oee.LossPlanned][0] += second
@@ -251,8 +252,8 @@ func (o *oracle) figures(a, b int, sku string, cause []string, out []bool) expec
 	return e
 }
 
-// compareOEE holds the four profiles, losses and money against the oracle's: of the whole, of each hour and of each SKU,
-// with what people say of stops.
+// compareOEE compares the four profiles, losses and money with the oracle's: of the whole, of each hour and of each
+// SKU, with findings about stops.
 func (o *oracle) compareOEE(t *testing.T, v monitor.View) {
 	t.Helper()
 	findings, cause, out := o.find()

@@ -8,30 +8,30 @@ import (
 	"opsmon/app/engine/monitor"
 )
 
-// The oracle works a plan out the slow way: a slot for every second of the time, filled rule by rule over the whole range,
-// with nothing of the machine's but its inputs and names. Nothing in it goes step by step through time with what it
-// happens to know by then, as the machine does.
+// The oracle calculates a plan the slow way: it has a slot for each second and applies one rule after the other over
+// the whole range. It shares only inputs and names with the machine. In contrast to the machine, it does not proceed
+// step by step with what is known at each moment.
 type oracle struct {
 	plan
 	n           int    // seconds
-	heard       []bool // by its devices
-	known       []bool // or by the people who count there
+	heard       []bool // devices are alive
+	known       []bool // known by devices, or by people who count
 	silentFrom  []bool // a second with the last sign of life before silence
 	productive  []bool
 	rising      []bool
-	speed       []float64 // NaN: not known
-	power       []float64 // kW; NaN: not known
-	shift       []int     // 0: none; one number for each shift
+	speed       []float64 // NaN: unknown
+	power       []float64 // kW; NaN: unknown
+	shift       []int     // 0: none; otherwise one number for each shift
 	schedule    []string  // production and not paused
 	paused      []string  // non-production
 	planned     []string  // "", "+", "-"
 	manual      []bool
 	unit        []bool
-	flow        []bool // units arise by speed
+	flow        []bool // units are made by speed
 	class       []string
 	good, bad   map[string]float64 // by schedule
 	other       map[string]float64
-	leftGood    map[string]float64 // of entries, by schedule: what could not be
+	leftGood    map[string]float64 // unapplied units of entries, by schedule
 	leftBad     map[string]float64
 	goodByMin   []float64
 	all         float64 // good and bad made under a rate
@@ -39,8 +39,8 @@ type oracle struct {
 	skus        map[string]string // by schedule
 
 	down, slow  []span         // stops and slow periods, whole
-	cause       []string       // of downtime, as the machine or who stopped it by hand told
-	stopCause   map[int]string // of a stop by its start, as the machine told
+	cause       []string       // of downtime, by the machine or by the person who reported it
+	stopCause   map[int]string // by the start of the stop, the machine's cause
 	reasons     map[string]string
 	manualCause []string
 	made        []made
@@ -49,7 +49,7 @@ type oracle struct {
 // span is [a, b) in seconds.
 type span struct{ a, b int }
 
-// made is what was counted at a second.
+// made has the counts of a second.
 type made struct {
 	t         int
 	sku       string
@@ -82,7 +82,7 @@ func solve(p plan) *oracle {
 
 func (o *oracle) sec(at int64) int { return int((at - o.from) / second) }
 
-// life: a gap of five minutes or more between two signs is silence from the first of them.
+// life marks silence: a gap of five minutes or more between two signs of life, from the first of them.
 func (o *oracle) life() {
 	signs := []int{}
 	linked := make([]bool, o.n+1)
@@ -113,10 +113,11 @@ func (o *oracle) life() {
 	}
 }
 
-// byHand: a production schedule that starts when no device was heard for a day is known until one is, if people count its units.
+// byHand marks production schedules that people count: if no device was alive for a day at the start, the state is
+// known until one is.
 func (o *oracle) byHand() {
 	if o.cfg.SpeedToProductionRatio > 0 {
-		return // speed is the one source
+		return // speed is the only source
 	}
 	for _, start := range o.inputs {
 		if start.Kind != monitor.InputScheduleStart || start.Schedule.NonProduction {
@@ -206,7 +207,7 @@ func (o *oracle) plans() {
 	}
 }
 
-// shiftOf numbers shifts by the second in which they start; every day has the same pattern.
+// shiftOf numbers shifts by the second of their start; every day has the same pattern.
 func (o *oracle) shiftOf(t int) int {
 	if len(o.shifts) == 0 {
 		return 1
@@ -224,10 +225,10 @@ func (o *oracle) shiftOf(t int) int {
 	return found * (best + 1_000_000_000)
 }
 
-// production fills in speed and whether the machine produces.
+// production fills in the speed and whether the machine is productive.
 func (o *oracle) production() {
 	c := o.cfg
-	// What is told at a second holds until the next is told.
+	// A value of a second is valid until the next one.
 	type told[T any] map[int]T
 	speeds, powers, ons, trues := told[float64]{-1: math.NaN()}, told[float64]{-1: math.NaN()}, told[bool]{}, told[bool]{}
 	for i := range o.inputs {
@@ -293,7 +294,7 @@ func (o *oracle) production() {
 
 func (o *oracle) runs(t int) bool { return o.speed[t] > 0 && o.speed[t] >= o.cfg.StoppedSpeed }
 
-// count goes through the signals and entries of each schedule.
+// count applies the signals and entries of each schedule.
 func (o *oracle) count() {
 	c := o.cfg
 	sources := map[string]string{}
@@ -304,7 +305,7 @@ func (o *oracle) count() {
 			o.skus[in.Schedule.ID] = in.Schedule.SKU
 		}
 	}
-	// Time without a schedule is a stretch of its own each time.
+	// Each range of time without a schedule is separate.
 	key := make([]string, o.n)
 	for t := range o.n {
 		if key[t] = o.schedule[t]; key[t] == "" {
@@ -354,7 +355,7 @@ func (o *oracle) count() {
 	inputs := o.inputs
 	sum := 0.0
 	for t := range o.n + 1 {
-		// Speed counts at the end of a minute, and where what it counts for ends.
+		// Speed counts at the end of a minute, and at the end of the context.
 		if t > 0 {
 			if v := o.speed[t-1]; v > 0 && !o.manual[t-1] {
 				sum += v * c.SpeedToProductionRatio / 60
@@ -429,7 +430,7 @@ func (o *oracle) count() {
 	}
 }
 
-// adjust takes an entry's deltas and its reject for what they come to, and no total below nothing.
+// adjust applies an entry's deltas and its reject without letting a total fall below zero.
 func (o *oracle) adjust(t int, k string, e monitor.Entry) {
 	had, hadBad := o.good[k], o.bad[k]
 	moved := math.Max(0, math.Min(e.Reject, had+e.Good))
@@ -446,7 +447,7 @@ func (o *oracle) classify() {
 	alike := func(a, b int) bool {
 		return o.shift[a] == o.shift[b] && o.schedule[a] == o.schedule[b] && o.paused[a] == o.paused[b] && o.heard[a] == o.heard[b]
 	}
-	// runs calls each for the longest runs in which the condition holds and nothing that matters changes.
+	// runs calls each for the longest runs in which the condition is true and no boundary lies.
 	runs := func(holds func(int) bool, each func(a, b int)) {
 		for a := 0; a < o.n; {
 			b := a + 1
@@ -484,7 +485,7 @@ func (o *oracle) classify() {
 		runs(func(t int) bool { return base(t) && !o.productive[t] }, atLeast)
 	case monitor.DowntimeLineSpeed:
 		runs(func(t int) bool { return base(t) && !o.runs(t) && (c.AlwaysConnected || !math.IsNaN(o.speed[t])) }, func(a, b int) {
-			// A machine that starts to produce by another measure than speed starts the time anew, too.
+			// With detection by something other than speed, a machine that starts to produce restarts the time, too.
 			for p := a; p < b; {
 				q := p + 1
 				for q < b && !o.rising[q] {
@@ -549,7 +550,7 @@ func (o *oracle) classify() {
 	}
 }
 
-// make notes units. What a device tells is known, be it the last that is heard of it.
+// make records units. Units sent by a device make the second known, even if they are its last signal.
 func (o *oracle) make(t int, good, bad float64, told bool) {
 	sku := o.sku(t)
 	if o.schedule[t] == "" {
@@ -561,7 +562,7 @@ func (o *oracle) make(t int, good, bad float64, told bool) {
 	}
 }
 
-// name gives each stop the first error code in it that is a reason.
+// name sets the cause of each stop to its first error code that is a reason.
 func (o *oracle) name() {
 	for t := range o.n {
 		if o.manual[t] {
@@ -593,7 +594,7 @@ func (o *oracle) name() {
 
 func (o *oracle) sku(t int) string { return o.skus[o.schedule[t]] }
 
-// rate is what is due a minute; nothing is while a non-production schedule runs.
+// rate is the units due a minute; 0 during a non-production schedule.
 func (o *oracle) rate(t int) float64 {
 	if o.paused[t] != "" {
 		return 0
@@ -611,7 +612,7 @@ func (o *oracle) unitsPerMinute(t int) float64 {
 	return o.cfg.UnitsPerHour / 60
 }
 
-// compare checks a view of the machine's against the oracle.
+// compare compares a view of the machine with the oracle.
 func (o *oracle) compare(t *testing.T, v monitor.View) {
 	t.Helper()
 	at := 0

@@ -10,8 +10,8 @@ import (
 	"opsmon/app/engine/monitor"
 )
 
-// compareWindows holds each row that people are shown of a minute against the oracle's seconds: what was due, what was
-// measured, and what is named in it. Its classes and good units are held against them elsewhere.
+// compareWindows compares each window with the oracle's seconds: due units, measurements and codes. Classes and good
+// units are compared elsewhere.
 func (o *oracle) compareWindows(t *testing.T, v monitor.View) {
 	t.Helper()
 	rows := monitor.Windows(v.Segments, v.Minutes)
@@ -33,18 +33,18 @@ func (o *oracle) compareWindows(t *testing.T, v monitor.View) {
 	}
 }
 
-// rowText writes what is compared of a window.
+// rowText formats the compared fields of a window.
 func rowText(w *monitor.Window) string {
 	since := ""
 	if w.DowntimeSince != 0 {
 		since = " since " + show(w.DowntimeSince)
 	}
-	near := func(v float64) float64 { return math.Round((v+1e-7)*1e3)/1e3 + 0 } // 0.0625 is made in two ways
+	near := func(v float64) float64 { return math.Round((v+1e-7)*1e3)/1e3 + 0 } // 0.0625 has two roundings
 	return fmt.Sprintf("bad %v rate %t %v %v speed %t %v of %v kWh %v rssi %t %v alive %t%s %v%v%v %s", units(w.Bad), w.HasRate, near(w.Ideal), near(w.Target), w.HasSpeed, near(w.SpeedAvg), w.SpeedTarget,
 		near(float64(w.KWh)/monitor.Micro), w.HasRSSI, near(w.RSSIAvg), w.Alive, since, w.Schedules, w.Reasons, w.ErrorCodes, w.SKU)
 }
 
-// measured is what came with signals, minute by minute, and what was found bad.
+// measured returns the measurements of signals by minute, and the units found to be bad.
 func (o *oracle) measured() (rows []monitor.Window, codes [][]string) {
 	rows, codes = make([]monitor.Window, o.n/60), make([][]string, o.n/60)
 	rssi, bad := make([][]float64, o.n/60), make([]float64, o.n/60)
@@ -95,7 +95,7 @@ func mean(list []float64) float64 {
 	return sum / float64(len(list))
 }
 
-// window is what was planned for a minute, and what it was.
+// window adds the plan and the classes of a minute.
 func (o *oracle) window(w *monitor.Window, m int, manual []span) {
 	since := func(list []span, t int) int64 {
 		at := slices.IndexFunc(list, func(s span) bool { return s.a <= t && t < s.b })

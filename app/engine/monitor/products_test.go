@@ -9,7 +9,7 @@ import (
 	"opsmon/app/engine/monitor"
 )
 
-// rising are Products whose SKU A is due faster from each step on.
+// rising are Products whose SKU A has a higher rate after each step.
 type rising struct{ steps []int64 }
 
 func (r *rising) SKU(code string, at int64) (monitor.SKU, int64) {
@@ -27,8 +27,8 @@ func (r *rising) SKU(code string, at int64) (monitor.SKU, int64) {
 	return monitor.SKU{Rate: monitor.Rate{CycleTime: cycle}}, until
 }
 
-// TestProductsChange compares a station whose SKU changes while it runs with one that is given a whole configuration at
-// each change, and with one that hears of the change only afterwards.
+// TestProductsChange compares a station whose SKU changes while it runs with one that gets a new configuration at each
+// change, and with one that gets the change only afterwards.
 func TestProductsChange(t *testing.T) {
 	steps := []int64{clock(t, "06:10"), clock(t, "06:20:30")}
 	inputs := script(t, "alive 06:00 07:00", "06:05 start S sku=A", "every 20s 06:05 07:00 good 1")
@@ -47,7 +47,7 @@ func TestProductsChange(t *testing.T) {
 	if got.Running[0].Ideal != want.Running[0].Ideal || got.Running[0].Ideal < 100 {
 		t.Errorf("due are %v units, want %v", got.Running[0].Ideal, want.Running[0].Ideal)
 	}
-	// One that is told of the steps while it is on its way.
+	// A station that gets the steps while it runs.
 	later := &rising{}
 	s := monitor.New(config(func(c *monitor.Config) { c.SKUs = later }), clock(t, "06:00"))
 	for i := range inputs {
@@ -61,7 +61,7 @@ func TestProductsChange(t *testing.T) {
 		if err := s.Apply(&inputs[i]); err != nil {
 			t.Fatal(err)
 		}
-		if inputs[i].At == clock(t, "06:15") { // one that is read again knows of the next step
+		if inputs[i].At == clock(t, "06:15") { // a state that is decoded again knows the next step
 			s.Take()
 			decoded, err := monitor.Decode(s.Encode(), func(int64) *monitor.Config { return config(func(c *monitor.Config) { c.SKUs = later }) })
 			if err != nil {

@@ -13,7 +13,7 @@ import (
 	"opsmon/app/engine/monitor"
 )
 
-// collected is everything that came out of a station, in the form of bytes.
+// collected returns all outputs of a station as bytes.
 func collected(t testing.TB, segments []monitor.Segment, minutes []monitor.Minute, issues []monitor.Issue, events []monitor.Event) []byte {
 	t.Helper()
 	b, err := json.Marshal([]any{segments, minutes, issues, events, monitor.Windows(segments, minutes)})
@@ -23,7 +23,7 @@ func collected(t testing.TB, segments []monitor.Segment, minutes []monitor.Minut
 	return b
 }
 
-// gather adds what became final to what was kept.
+// gather appends newly final outputs.
 func gather(all *monitor.Outputs, more monitor.Outputs) {
 	all.Segments = append(all.Segments, more.Segments...)
 	all.Minutes = append(all.Minutes, more.Minutes...)
@@ -39,13 +39,14 @@ func finish(t testing.TB, s *monitor.State, all monitor.Outputs, to int64) []byt
 	return append(collected(t, all.Segments, all.Minutes, all.Issues, all.Events), fmt.Sprint(v.Open, v.Status, v.Since, v.Running)...)
 }
 
-// TestTheSameBytes takes the same inputs in three ways: at one go; looked at, advanced, kept and read back at any time;
-// and in another order of arrival, with what comes late put in from a checkpoint. All give the same bytes.
+// TestTheSameBytes processes the same inputs in three ways: in one go; with views, advances, encodings and decodings at
+// random times; and in another order of arrival, with late inputs applied to a checkpoint. All must return the same
+// bytes.
 func TestTheSameBytes(t *testing.T) {
 	for seed := range uint64(40) {
 		p := generate(seed, 1)
 		r := rand.New(rand.NewPCG(seed, 3))
-		// A meter, and what it says of itself.
+		// A meter with its readings.
 		for at := p.from; at < p.to; at += 7 * minute {
 			in := monitor.Input{At: at, Kind: monitor.InputSignal, Source: "meter", Signal: monitor.Signal{Has: monitor.HasKwhInterval, KwhInterval: r.Float64()}}
 			if seed%3 == 0 && at > p.from+6*hour {
@@ -54,7 +55,7 @@ func TestTheSameBytes(t *testing.T) {
 			p.inputs = append(p.inputs, in)
 		}
 		slices.SortStableFunc(p.inputs, func(a, b monitor.Input) int { return monitor.Compare(&a, &b) })
-		// Every other station has its manifest changed in the middle of it all.
+		// Every other station gets a new manifest in the middle.
 		configs := map[int64]*monitor.Config{1: p.cfg}
 		if seed%2 == 0 {
 			next := *generate(seed+1000, 1).cfg
@@ -72,7 +73,7 @@ func TestTheSameBytes(t *testing.T) {
 		}
 		want := finish(t, s, monitor.Outputs{}, p.to)
 
-		// Looked at, advanced and restarted at random.
+		// Viewed, advanced and restarted at random.
 		var all monitor.Outputs
 		s = monitor.New(p.cfg, p.from)
 		for i := range p.inputs {
@@ -113,11 +114,11 @@ func TestTheSameBytes(t *testing.T) {
 	}
 }
 
-// late delivers inputs up to 80 minutes late, now and then, as a caller with checkpoints does.
+// late delivers some inputs up to 80 minutes late, like a caller with checkpoints.
 func late(t *testing.T, p plan, r *rand.Rand) []byte {
 	type checkpoint struct {
 		state   *monitor.State
-		all     monitor.Outputs // what had come out by then
+		all     monitor.Outputs // the outputs so far
 		applied int             // of the log
 		at      int64
 	}
@@ -178,7 +179,7 @@ func late(t *testing.T, p plan, r *rand.Rand) []byte {
 	return finish(t, s, all, p.to)
 }
 
-// TestWindowsAddUp holds the segments, the windows and any range of them against each other.
+// TestWindowsAddUp compares the segments, the windows and any range of them with each other.
 func TestWindowsAddUp(t *testing.T) {
 	for seed := range uint64(40) {
 		p := generate(seed, 1)
@@ -216,7 +217,7 @@ func TestWindowsAddUp(t *testing.T) {
 		if good != 0 || bad != 0 || kwh != 0 {
 			t.Fatalf("seed %d: units are lost between minutes and windows: %d %d %d", seed, good, bad, kwh)
 		}
-		// A stop is whole whatever range is asked for: the windows of an issue have its time.
+		// A stop is whole in any requested range: the windows of an issue have its time.
 		for _, i := range append(v.Issues, v.Open...) {
 			end, sum := i.End, int64(0)
 			if end == 0 {
@@ -251,8 +252,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// BenchmarkDayOf100Stations computes a day of 100 stations with a signal every 5 s from their inputs, windows included,
-// on as many cores as there are.
+// BenchmarkDayOf100Stations processes a day of 100 stations with a signal every 5 s, windows included, on all cores.
 func BenchmarkDayOf100Stations(b *testing.B) {
 	inputs := steady(b)
 	cfg := config(pattern(b, "Early 06:00 8h", "Late 14:00 8h"), func(c *monitor.Config) { c.UtilisationThreshold = 5 * minute })
@@ -274,13 +274,13 @@ func BenchmarkDayOf100Stations(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(100*len(inputs)), "ns/signal")
 }
 
-// steady is a station's day with a signal every 5 s: cycles, speed and state in turn, with stops.
+// steady returns a station's day with a signal every 5 s: cycles, speed and state in turn, with stops.
 func steady(b testing.TB) []monitor.Input {
 	return script(b, "every 15s 00:00 24:00 good 1", "every 15s 00:00:05 24:00 speed 95", "every 15s 00:00:10 24:00 kwh 5", "every 20m 00:00 24:00 productive on", "every 20m 00:15 24:00 productive off",
 		"00:00 start S1 sku=A", "06:00 end S1", "06:00 start S2 sku=B", "14:00 end S2", "14:00 start S3 sku=A")
 }
 
-// BenchmarkSignal has the cost of one signal, and the bytes of a state.
+// BenchmarkSignal measures the cost of one signal, and the bytes of a state.
 func BenchmarkSignal(b *testing.B) {
 	inputs := steady(b)
 	cfg := config(func(c *monitor.Config) { c.UtilisationThreshold = 5 * minute })
@@ -302,7 +302,7 @@ func BenchmarkSignal(b *testing.B) {
 	b.ReportMetric(float64(len(s.Encode())), "state-bytes")
 }
 
-// BenchmarkView has the cost of looking at a station, as is done each minute.
+// BenchmarkView measures the cost of a view, which is made each minute.
 func BenchmarkView(b *testing.B) {
 	inputs := steady(b)
 	s := monitor.New(config(), day)
@@ -318,7 +318,7 @@ func BenchmarkView(b *testing.B) {
 	}
 }
 
-// TestFinalStays looks at stations live, in the middle of it all: what a view calls final is what comes out in the end.
+// TestFinalStays makes views of live stations: what a view calls final must equal the outputs at the end.
 func TestFinalStays(t *testing.T) {
 	looked := 0
 	for seed := range uint64(30) {
@@ -356,7 +356,7 @@ func TestFinalStays(t *testing.T) {
 	}
 }
 
-// TestWhatIsDueOfASchedule: what is due of a schedule that runs is what its segments say.
+// TestWhatIsDueOfASchedule compares the due units of a running schedule with its segments.
 func TestWhatIsDueOfASchedule(t *testing.T) {
 	compared := 0
 	for seed := range uint64(20) {

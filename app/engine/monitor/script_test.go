@@ -17,7 +17,7 @@ var day = time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC).UnixMilli()
 
 const second, minute, hour = 1000, 60_000, 3_600_000
 
-// clock reads "06:30", "06:30:15" or "06:30:15.250" of the day; hours go beyond 23.
+// clock parses "06:30", "06:30:15" or "06:30:15.250" of the day; hours may exceed 23.
 func clock(t testing.TB, s string) int64 {
 	t.Helper()
 	parts := strings.Split(s, ":")
@@ -34,7 +34,7 @@ func clock(t testing.TB, s string) int64 {
 	return day + int64(at+0.5)
 }
 
-// show writes a time of the day as clock reads it.
+// show formats a time of the day as clock parses it.
 func show(ms int64) string {
 	ms -= day
 	s := fmt.Sprintf("%02d:%02d", ms/hour, ms/minute%60)
@@ -46,7 +46,7 @@ func show(ms int64) string {
 	return s
 }
 
-// config returns the configuration of a plain station; change may alter it.
+// config returns the configuration of a plain station, modified by change.
 func config(change ...func(*monitor.Config)) *monitor.Config {
 	c := &monitor.Config{
 		Revision: 1, Calendar: calendar.NewCalendar(calendar.CalendarConfig{Zone: time.UTC}),
@@ -64,7 +64,7 @@ func config(change ...func(*monitor.Config)) *monitor.Config {
 	return c
 }
 
-// pattern sets shifts on every day: "Early 06:00 8h".
+// pattern returns a change that sets the shifts of every day: "Early 06:00 8h".
 func pattern(t testing.TB, items ...string) func(*monitor.Config) {
 	t.Helper()
 	var shifts []calendar.Shift
@@ -83,8 +83,8 @@ func pattern(t testing.TB, items ...string) func(*monitor.Config) {
 	}
 }
 
-// script reads inputs, one "time word arguments" an item, and puts them in order. "alive 06:00 08:00" is a heartbeat each
-// minute, "every 30s 06:00 08:00 good 1" a signal that often.
+// script parses inputs, one "time word arguments" for each item, and sorts them. "alive 06:00 08:00" is a heartbeat
+// each minute, "every 30s 06:00 08:00 good 1" a signal with that interval.
 func script(t testing.TB, lines ...string) []monitor.Input {
 	t.Helper()
 	var out []monitor.Input
@@ -211,7 +211,7 @@ func input(t testing.TB, at int64, f []string) monitor.Input {
 	return in
 }
 
-// run feeds inputs to a station that is new at from, and shows it at to.
+// run feeds inputs to a new station at from and returns its view at to.
 func run(t testing.TB, cfg *monitor.Config, from, to int64, inputs []monitor.Input) monitor.View {
 	t.Helper()
 	s := monitor.New(cfg, from)
@@ -225,8 +225,8 @@ func run(t testing.TB, cfg *monitor.Config, from, to int64, inputs []monitor.Inp
 
 var classNames = [...]string{"out", "noData", "downtime", "slow", "productive", "idle"}
 
-// line writes segments as "06:00 idle, 06:10 productive, … 14:00", joined where people see no difference: the class, and
-// "+" for scheduled production, "-" for scheduled non-production.
+// line formats segments as "06:00 idle, 06:10 productive, … 14:00", merged where class and schedule are equal. "+" is
+// scheduled production, "-" scheduled non-production.
 func line(segments []monitor.Segment) string {
 	var b strings.Builder
 	last := ""
@@ -243,7 +243,7 @@ func line(segments []monitor.Segment) string {
 	return b.String() + show(segments[len(segments)-1].End)
 }
 
-// counts writes what was counted under each schedule: "S1 A 10 good 2 bad, …"; " other" where the other source had some.
+// counts formats the counts of each schedule: "S1 A 10 good 2 bad, …", with " other" for units of the other source.
 func counts(minutes []monitor.Minute) string {
 	type key struct{ schedule, sku string }
 	var order []key

@@ -5,54 +5,54 @@ import (
 	"slices"
 )
 
-// rule says what makes time a stop, from a moment on.
+// rule is the condition for a stop from a moment on.
 type rule struct {
 	ctx     *Context
-	may     bool  // time may become one, as nothing shows the machine at work
-	need    int64 // ms that it must last
-	gap     bool  // detection by production: between two units
+	may     bool  // time may become a stop because nothing shows that the machine runs
+	need    int64 // minimum duration, ms
+	gap     bool  // detection by production: the time between two units
 	anyStop bool
 }
 
-// mark is a moment that the search for stops looks at: the rule changes, something shows the machine at work, or an error code
-// names the cause.
+// mark is a moment that is relevant to the search for stops: the rule changes, something shows that the machine runs,
+// or an error code sets the cause.
 type mark struct {
 	at     int64
 	rule        // from at on
-	broken bool // a stop must not reach over it
+	broken bool // a stop must end here
 	unit   bool
 	rising bool   // the machine starts to produce
-	cause  string // of the stop that is going on; nothing else counts then
-	batch  batch  // it is one of these units, and nothing else counts
+	cause  string // cause for the current stop; all other fields are unused
+	batch  batch  // one of these units; all other fields are unused
 }
 
-// batch is the units of a signal that lie before the signal's own moment.
+// batch is the units of a signal that are placed before the signal's own time.
 type batch struct {
-	left  int64   // units up to the signal's; 0: this is none
-	to    int64   // the signal's moment
-	step  float64 // ms from one to the next
-	cycle float64 // ms from one unit to the next as they were made; less than step where they are too many to place each
+	left  int64   // units up to the signal's; 0: no batch
+	to    int64   // time of the signal
+	step  float64 // ms between placed units
+	cycle float64 // ms between units as they were made; less than step if there are too many to place each
 }
 
-// mostPlaced is how many units of one signal are placed one by one.
+// mostPlaced is the largest number of units of one signal that are placed one by one.
 const mostPlaced = 600
 
-// search finds stops. It goes through the marks up to the last moment that nothing is placed before any more, as a signal that
-// comes later may have units of the time since the last count signal (Config.SpreadWithin).
+// search finds stops. It processes the marks up to the moment before which no further unit can be placed, because a
+// later signal may have units of the time since the last count signal (Config.SpreadWithin).
 type search struct {
 	stop     candidate // as of searched
-	rule     rule      // that of the last mark gone through
-	told     rule      // that of the last mark
-	marks    []mark    // those still to go through, in order
-	searched int64     // marks up to here were gone through
-	busy     int64     // units arise until then
-	patience int64     // in a View: nothing is registered before it
+	rule     rule      // of the last processed mark
+	told     rule      // of the last mark
+	marks    []mark    // not yet processed, in order
+	searched int64     // marks before it are processed
+	busy     int64     // units are made until then
+	patience int64     // in a View: no stop is registered before it
 }
 
-// searches reports whether the search may be behind s.now: where stops are found by production.
+// searches reports whether the search may be behind s.now, which requires detection by production.
 func (s *State) searches() bool { return s.told.gap || s.rule.gap }
 
-// mark notes what the search is to look at; what changes nothing is left out.
+// mark appends a mark for the search, unless it changes nothing.
 func (s *State) mark(m mark) {
 	if !m.broken && !m.unit && !m.rising && m.cause == "" && m.rule == s.told {
 		return
@@ -64,7 +64,8 @@ func (s *State) mark(m mark) {
 	s.marks = append(s.marks, m)
 }
 
-// spread places the units of a signal evenly between the last report and s.now: those before s.now, which has one of its own.
+// spread places the units of a signal evenly between the last report and s.now, except the last unit, which is at
+// s.now.
 func (s *State) spread(base int64, cycles float64) {
 	if !s.searches() {
 		return
@@ -77,7 +78,7 @@ func (s *State) spread(base int64, cycles float64) {
 	s.place(b)
 }
 
-// place puts the next unit of a batch among the marks.
+// place inserts the next unit of a batch into the marks.
 func (s *State) place(b batch) {
 	m := mark{at: b.to - int64(math.Round(b.step*float64(b.left))), batch: b}
 	i, _ := slices.BinarySearchFunc(s.marks, m.at, func(o mark, at int64) int {
@@ -89,7 +90,7 @@ func (s *State) place(b batch) {
 	s.marks = slices.Insert(s.marks, i, m)
 }
 
-// settle goes through the marks up to the moment that nothing is placed before any more, and lets go of what is found.
+// settle processes the marks up to the moment before which no further unit can be placed, and releases the results.
 func (s *State) settle() {
 	to := s.now
 	if s.searches() {
@@ -98,7 +99,7 @@ func (s *State) settle() {
 	s.seek(to)
 }
 
-// reportBefore returns the moment after which units of a signal at s.now or later can lie.
+// reportBefore returns the moment after which units of a signal at s.now or later can be placed.
 func (s *State) reportBefore() int64 {
 	r, within := &s.report, s.cfg.SpreadWithin()
 	switch {
@@ -110,11 +111,11 @@ func (s *State) reportBefore() int64 {
 	return s.now
 }
 
-// seek goes through the marks up to a moment.
+// seek processes the marks up to a moment.
 func (s *State) seek(to int64) {
 	for len(s.marks) > 0 && s.marks[0].at <= to {
 		m := s.marks[0]
-		s.marks = s.marks[1:] // not moved one by one: there may be very many
+		s.marks = s.marks[1:] // not shifted one by one, because there may be very many
 		s.step(&m)
 	}
 	s.searched = max(s.searched, to)
@@ -128,7 +129,7 @@ func (s *State) seek(to int64) {
 	}
 }
 
-// foresee finds what is most likely up to s.now, whatever may still come.
+// foresee processes the marks up to s.now, assuming that no more units come.
 func (s *State) foresee() {
 	s.patience = 0
 	if due := s.report.at + min(s.report.batch*3/2, s.cfg.SpreadWithin()); s.searches() && s.now < due {
@@ -141,7 +142,7 @@ func (s *State) foresee() {
 	s.slow.pass(s.now)
 }
 
-// step goes through one mark.
+// step processes one mark.
 func (s *State) step(m *mark) {
 	c := &s.stop
 	if m.at >= s.patience {
@@ -158,7 +159,7 @@ func (s *State) step(m *mark) {
 		return
 	}
 	s.rule = m.rule
-	// What merely may become a stop for want of units is not disturbed by a machine that starts to run without making any.
+	// A machine that starts to run without making units does not restart the wait for units.
 	over := m.broken || !m.may || m.unit || m.rising && (c.registered && !m.anyStop || !m.gap)
 	if c.active && over {
 		s.end(c, IssueStop, m.at)
@@ -172,7 +173,7 @@ func (s *State) step(m *mark) {
 	}
 }
 
-// unitOf goes through one unit of a batch, and places the next.
+// unitOf processes one unit of a batch and places the next.
 func (s *State) unitOf(m *mark) {
 	b := m.batch
 	b.left--

@@ -6,27 +6,27 @@ import (
 	"opsmon/app/instant"
 )
 
-// Segment is a stretch of time in which nothing that matters changes, [Start, End).
+// Segment is a range of time without a relevant change, [Start, End).
 type Segment struct {
 	Start, End int64
 	Ctx        *Context
-	Known      bool // there was a sign of life, or none is needed
+	Known      bool // the station was alive, or need not be
 	Productive bool
-	Manual     int64  // the start of the manual downtime that it is part of; 0: none
-	Stop       int64  // the start of the stop that it is part of; 0: none
-	Slow       int64  // the start of the slow period that it is part of; 0: none
-	Cause      string // reason code of the issue; "" is none
-	// Excluded says that people took the stop out of the figures (Explain). Class does not change by it: windows show
-	// what was, and package oee leaves the time out.
+	Manual     int64  // start of its manual downtime; 0: none
+	Stop       int64  // start of its stop; 0: none
+	Slow       int64  // start of its slow period; 0: none
+	Cause      string // reason code of the issue; "": none
+	// Excluded reports whether people excluded the stop from the figures (Explain). It does not change Class: windows
+	// show the actual class, and package oee leaves the time out.
 	Excluded bool
 }
 
-// same reports whether two segments differ in their time alone.
+// same reports whether two segments are equal except for their times.
 func (g *Segment) same(o *Segment) bool {
 	return g.Ctx.Same(o.Ctx) && g.Known == o.Known && g.Productive == o.Productive && g.Manual == o.Manual && g.Stop == o.Stop && g.Slow == o.Slow && g.Cause == o.Cause && g.Excluded == o.Excluded
 }
 
-// mark returns where the segment has the start of its issue of a type.
+// mark returns the field with the start of the issue of a type.
 func (g *Segment) mark(t IssueType) *int64 {
 	switch t {
 	case IssueSlow:
@@ -37,7 +37,7 @@ func (g *Segment) mark(t IssueType) *int64 {
 	return &g.Stop
 }
 
-// Class is what a millisecond was. Each has one: the first that fits, in this order.
+// Class is the class of a millisecond: the first that applies, in this order.
 type Class uint8
 
 // The classes.
@@ -56,7 +56,7 @@ func (g *Segment) Class() Class {
 	switch {
 	case !g.Ctx.InShift:
 		return OutOfShift
-	case g.Manual != 0: // people said so, whatever the devices did
+	case g.Manual != 0: // a report by a person overrides the devices
 		return Downtime
 	case !g.Known:
 		return NoData
@@ -70,7 +70,7 @@ func (g *Segment) Class() Class {
 	return Idle
 }
 
-// IssueType says what an Issue is.
+// IssueType is the type of an Issue.
 type IssueType uint8
 
 // The types of issue.
@@ -82,26 +82,26 @@ const (
 
 var issueNames = [...]string{"", "stop", "slow", "manual"}
 
-// String returns the type as answers carry it.
+// String returns the type as in API answers.
 func (t IssueType) String() string { return issueNames[t] }
 
-// Issue is a stop, a slow period or a manual downtime, whole. At one station no two of a type start together, so that
-// type and start name it, however often it is computed.
+// Issue is a whole stop, slow period or manual downtime. At one station no two of a type start at the same time, so
+// type and start identify it, however often it is recalculated.
 type Issue struct {
 	Type       IssueType
-	Start, End int64  // End 0: it goes on
-	Cause      string // by the machine's error code, or as it was given; "" is none
-	Production string // the schedule that ran when it began; "" is none
+	Start, End int64  // End 0: in progress
+	Cause      string // by the machine's error code, or as entered; "": none
+	Production string // the schedule running at its start; "": none
 	SKU        string
 }
 
-// IssueID returns the name of an issue at its station, such as "stop-1767600000000".
+// IssueID returns the ID of an issue within its station, such as "stop-1767600000000".
 func IssueID(t IssueType, start int64) string { return t.String() + "-" + strconv.FormatInt(start, 10) }
 
-// Status is what a station is doing, for people.
+// Status is the current state of a station, as shown to people.
 type Status uint8
 
-// The statuses; a station has the first that fits.
+// The statuses; the first that applies is the station's.
 const (
 	StatusDisconnected Status = iota + 1
 	StatusManualDowntime
@@ -116,10 +116,10 @@ const (
 
 var statusNames = [...]string{"", "disconnected", "manualDowntime", "downtime", "nonProduction", "slow", "productive", "idle", "unscheduled", "outOfShift"}
 
-// String returns the status as answers carry it.
+// String returns the status as in API answers.
 func (t Status) String() string { return statusNames[t] }
 
-// updateStatus notes what the station does at s.now but for stops and slow periods, and since when.
+// updateStatus updates the status at s.now without stops and slow periods, and its start.
 func (s *State) updateStatus() {
 	status, since := s.statusNow()
 	if status != s.status {
@@ -127,8 +127,8 @@ func (s *State) updateStatus() {
 	}
 }
 
-// statusNow returns the first status that fits. Where no device is heard for so long that people's word is all there
-// is, what they report comes before the silence.
+// statusNow returns the first status that applies. If no device has been alive for so long that people count, their
+// reports take precedence over the silence.
 func (s *State) statusNow() (Status, int64) {
 	switch {
 	case !s.known() && (s.manual.Start == 0 || !s.unheard()):
@@ -147,7 +147,7 @@ func (s *State) statusNow() (Status, int64) {
 	return StatusOutOfShift, s.now
 }
 
-// statusAll returns the status with stops and slow periods: a stop's since the stop began.
+// statusAll returns the status including stops and slow periods, with the start of the stop or slow period.
 func (s *State) statusAll() (Status, int64) {
 	switch {
 	case s.status <= StatusManualDowntime:
@@ -160,37 +160,37 @@ func (s *State) statusAll() (Status, int64) {
 	return s.status, max(s.statusSince, s.freed)
 }
 
-// View is a station as it looks at a moment: what is final and has not been taken, and after it what is likely.
+// View is a station at a moment: the final outputs that were not taken, followed by provisional ones.
 type View struct {
 	Outputs              // the last segment ends at Now; the last minute may still grow
 	Now     int64        // the moment
-	Final   int64        // what lies before it does not change any more, unless an input arrives late
-	Open    []Issue      // issues that go on
+	Final   int64        // everything before it is final, unless an input arrives late
+	Open    []Issue      // issues in progress
 	Status  Status       // what the station does
-	Since   int64        // since when; of a station that is disconnected it counts when Heard
-	Heard   bool         // a device has given a sign of life at least once
-	Alive   bool         // its devices are heard, or need not be
-	Running []RunningNow // schedules that run
-	Speed   float64      // shown; it counts when SpeedKnown
-	// SpeedKnown tells whether a speed was sent since the station last came alive.
+	Since   int64        // start of the status; for a disconnected station only valid if Heard
+	Heard   bool         // a device was alive at least once
+	Alive   bool         // its devices are alive, or need not be
+	Running []RunningNow // running schedules
+	Speed   float64      // shown speed, valid if SpeedKnown
+	// SpeedKnown reports whether a speed was sent since the station last became alive.
 	SpeedKnown bool
 }
 
-// RunningNow is a schedule that runs, with what it has recorded in millionths of units.
+// RunningNow is a running schedule with its counts, millionths of units.
 type RunningNow struct {
 	Schedule
 	Good, Bad int64
-	// Ideal are the units due by the last full minute, by the rate in the schedule's known time; Target those without
-	// its downtime. They count when HasRate.
+	// Ideal is the units due up to the last full minute, by the rate in the schedule's known time; Target is Ideal
+	// without downtime. Both are valid if HasRate.
 	Ideal, Target float64
 	HasRate       bool
 	Reached       bool
-	Manual        bool // good units are those that operators enter, or nobody has counted any yet
+	Manual        bool // operators enter good units, or no good unit has been counted yet
 }
 
-// View shows the station at a moment, which should not lie before the last input, taking it that a station which has
-// not been silent for long enough is alive, and that one which sends the units of some time together does not stand
-// before its next report is overdue, half as late again. The state does not change.
+// View returns the station at a moment, which should not be before the last input. It assumes that a station is alive
+// until it has been silent for long enough, and that a station that sends several units at a time is not stopped until
+// its next report is overdue by half of the interval. The state does not change.
 func (s *State) View(now int64) View {
 	c := s.clone()
 	c.Advance(now)
@@ -220,7 +220,7 @@ func (s *State) View(now int64) View {
 			c.emit(g)
 		}
 	}
-	c.emit(Segment{}) // lets go of the one kept back
+	c.emit(Segment{}) // releases the held segment
 	for _, r := range []*running{c.production, c.nonProduction} {
 		if r != nil {
 			v.Running = append(v.Running, r.view(c.cfg))
@@ -233,7 +233,7 @@ func (s *State) View(now int64) View {
 	return v
 }
 
-// view is a running schedule.
+// view returns the running schedule for a View.
 func (r *running) view(cfg *Config) RunningNow {
 	v := RunningNow{
 		Schedule: r.Schedule, Good: r.recorded, Bad: r.recordedIn, Reached: r.reached, HasRate: len(r.due.known) > 0,

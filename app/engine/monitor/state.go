@@ -8,51 +8,52 @@ import (
 	"opsmon/app/instant"
 )
 
-// ErrLate says that an input belongs before what a State has already taken in: it is to be applied to an earlier state,
-// followed by everything that comes after it.
+// ErrLate is the error for an input before what a State has already consumed. It must be applied to an earlier state,
+// followed by all later inputs.
 var ErrLate = errors.New("the input is earlier than what the state has already taken in")
 
-// State is one station at a moment. It is made by New or Decode, and belongs to one goroutine at a time.
+// State is one station at a moment. It is made by New or Decode and must be used by one goroutine at a time.
 type State struct {
 	cfg      *Config
-	now      int64 // everything before is settled
-	last     int64 // when the last input took place
+	now      int64 // everything before is decided
+	last     int64 // time of the last input
 	lastKind InputKind
-	lastSign int64 // of life; while the station is neither silent nor exempt, now is the same
+	lastSign int64 // of life; equal to now while the station is neither silent nor exempt
 	silent   bool
-	heard    bool     // a device has given a sign of life at least once
-	links    []string // the devices with a live connection, in order
-	pending  []Input  // no signs of life, since lastSign: they wait until it is known whether the station is silent
+	heard    bool     // a device was alive at least once
+	links    []string // the devices with a live connection, sorted
+	// inputs since lastSign that are not signs of life: queued until it is known whether the station is silent
+	pending []Input
 
 	shift      Shift
 	inShift    bool
 	shiftUntil int64
-	skuUntil   int64 // until when what ctx has of the SKU holds, as far as is known
+	skuUntil   int64 // until when the SKU in ctx is known to be valid
 	ctx        *Context
 
 	production, nonProduction *running
-	unscheduled               counter // while no production schedule runs
+	unscheduled               counter // while no production schedule is running
 	manual                    Issue   // Start 0: no manual downtime
 
 	capture
 	search
 	hand     byHand
 	slow     candidate
-	broken   bool // what a stop or slow period must not reach over has just changed
+	broken   bool // a stop or slow period must end here
 	produces bool
 
-	tail        []Segment // the last one is open, and those before may still change; issues are marked when they end
-	held        Segment   // the last final one, kept back as the next may be more of it
+	tail        []Segment // the last one is open, and those before may still change; issues are set when they end
+	held        Segment   // the last final one, held back because the next may extend it
 	minute      Minute
 	minuteOpen  bool
-	ended       []Issue // in order, of which those up to the end of the search may still get company
-	status      Status  // but for stops and slow periods
+	ended       []Issue // in order; those up to the end of the search may be joined by others
+	status      Status  // without stops and slow periods
 	statusSince int64
-	freed       int64 // when the last stop or slow period ended
+	freed       int64 // end of the last stop or slow period
 	out         Outputs
 }
 
-// running is a schedule that runs and what it has recorded.
+// running is a running schedule with its counts.
 type running struct {
 	Schedule
 	counter
@@ -60,8 +61,8 @@ type running struct {
 	recent due // since then
 }
 
-// due is what is due of a schedule, in units per minute times ms: in scheduled production that is known, and in that without
-// downtime.
+// due is the basis of a schedule's due units, in units per minute times ms: in known scheduled production, and in the
+// part of it without downtime.
 type due struct{ known, run exact }
 
 func (d *due) add(other due) {
@@ -71,7 +72,7 @@ func (d *due) add(other due) {
 
 func (d *due) clone() due { return due{slices.Clone(d.known), slices.Clone(d.run)} }
 
-// fall adds final time to what is due of the schedule that runs.
+// fall adds final time to the due units of the running schedule.
 func (r *running) fall(g *Segment) {
 	full := instant.FloorMinute(g.End)
 	if full < g.Start {
@@ -84,7 +85,7 @@ func (r *running) fall(g *Segment) {
 	r.rate(&r.recent, g, g.End-full)
 }
 
-// rate adds some of a segment's time.
+// rate adds ms of a segment's time to due units.
 func (r *running) rate(to *due, g *Segment, ms int64) {
 	class := g.Class()
 	if ms == 0 || g.Ctx.Kind != Production || g.Ctx.Production != r.ID || g.Ctx.UnitsPerMinute <= 0 || class == NoData {
@@ -96,25 +97,26 @@ func (r *running) rate(to *due, g *Segment, ms int64) {
 	}
 }
 
-// Outputs are what became final: it changes only when an input arrives late. All are in order of time.
+// Outputs are final results, ordered by time. They change only if an input arrives late.
 type Outputs struct {
 	Segments []Segment
-	Minutes  []Minute // only those in which something was measured
-	Issues   []Issue  // by their end
+	Minutes  []Minute // only those with measurements
+	Issues   []Issue  // ordered by end
 	Events   []Event
 }
 
-// EventKind says what an Event tells.
+// EventKind is the kind of an Event.
 type EventKind uint8
 
 // The kinds of event.
 const (
-	EventQuantityReached EventKind = iota + 1 // the good units of a schedule reached its quantity; once for each quantity
-	EventMaximumReached                       // a schedule has recorded as many units as one may
-	EventCounterReset                         // a running counter or a meter went back
+	// the good units of a schedule reached its quantity; once for each quantity
+	EventQuantityReached EventKind = iota + 1
+	EventMaximumReached            // a schedule has recorded the maximum number of units
+	EventCounterReset              // a running counter or a meter was reset
 )
 
-// Event is something that others act upon.
+// Event is a result that other packages act on.
 type Event struct {
 	At       int64
 	Kind     EventKind
@@ -122,7 +124,7 @@ type Event struct {
 	Quantity float64 // EventQuantityReached: the quantity
 }
 
-// New returns the state of a station that nothing is known of before the minute of from. cfg needs a Calendar.
+// New returns the state of a station whose past before the minute of from is unknown. cfg must have a Calendar.
 func New(cfg *Config, from int64) *State {
 	s := &State{cfg: cfg, now: instant.FloorMinute(from), last: math.MinInt64}
 	s.lastSign, s.accrued, s.statusSince = s.now, s.now, s.now
@@ -134,7 +136,8 @@ func New(cfg *Config, from int64) *State {
 	return s
 }
 
-// Apply takes in what happened. Inputs come in the order of Compare; one that does not is ErrLate, and nothing changed.
+// Apply consumes an input. Inputs must come in the order of Compare; for one that does not, it returns ErrLate and
+// changes nothing.
 func (s *State) Apply(in *Input) error {
 	if in.At < s.now || in.At < s.last || in.At == s.last && in.Kind < s.lastKind {
 		return ErrLate
@@ -156,20 +159,20 @@ func (s *State) Apply(in *Input) error {
 	return nil
 }
 
-// Advance lets time pass: nothing that happened before to is expected any more, but for signals of a station that may yet
-// turn out to have been alive.
+// Advance advances time: no further input before to is expected, except signals of a station that may still turn out to
+// be alive.
 func (s *State) Advance(to int64) {
 	if !s.silent && !s.exempt() {
 		s.checkSilence(to)
 	}
 	if s.silent || s.exempt() {
-		// Whole minutes only: what arrives a moment later is not late.
+		// Only to whole minutes, so an input that arrives a moment later is not late.
 		s.run(max(s.now, instant.FloorMinute(to)))
 		s.settle()
 	}
 }
 
-// Take returns the outputs since it was last called.
+// Take returns the outputs since the last call.
 func (s *State) Take() Outputs {
 	out := s.out
 	s.out = Outputs{}
@@ -179,7 +182,7 @@ func (s *State) Take() Outputs {
 // exempt reports whether the station cannot be silent.
 func (s *State) exempt() bool { return s.cfg.SchedulingOnly || len(s.links) > 0 }
 
-// checkSilence decides about the time since the last sign of life, at a moment up to which none has come.
+// checkSilence decides about the time since the last sign of life, at a moment without a newer one.
 func (s *State) checkSilence(at int64) {
 	if at-s.lastSign < s.cfg.SilentAfter() {
 		return
@@ -188,18 +191,18 @@ func (s *State) checkSilence(at int64) {
 	s.drain()
 }
 
-// goSilent makes the time from s.now on, that of the last sign of life, one of silence.
+// goSilent starts silence at s.now, the moment of the last sign of life.
 func (s *State) goSilent() {
 	s.flush()
 	s.silent = true
 	s.speedKnown, s.kwKnown = false, false
 	if s.cfg.AlwaysConnected {
-		s.on = false // silence is "stopped"
+		s.on = false // silence means stopped
 	}
 	s.refresh(false)
 }
 
-// drain takes in what waited.
+// drain processes the queued inputs.
 func (s *State) drain() {
 	for i := range s.pending {
 		s.run(s.pending[i].At)
@@ -210,8 +213,8 @@ func (s *State) drain() {
 
 const never = math.MaxInt64
 
-// run lets time pass up to t, and whatever falls due on the way happen at its moment, t included: what is due at t comes
-// before the inputs of t. Of what falls due together a minute ends first, then a shift does.
+// run advances time to t and processes what becomes due, including at t: it comes before the inputs of t. At one
+// moment, the end of a minute comes first, then the end of a shift.
 func (s *State) run(t int64) {
 	const (
 		minuteEnds = iota + 1
@@ -252,7 +255,7 @@ func (s *State) run(t int64) {
 	}
 }
 
-// RunningSKU returns the SKU of the production schedule that runs; "" where none does.
+// RunningSKU returns the SKU of the running production schedule; "": none.
 func (s *State) RunningSKU() string {
 	if s.production == nil {
 		return ""
@@ -260,11 +263,11 @@ func (s *State) RunningSKU() string {
 	return s.production.SKU
 }
 
-// Now returns the moment before which everything is settled, ms.
+// Now returns the moment before which everything is decided, ms.
 func (s *State) Now() int64 { return s.now }
 
-// Relook has the state look again until when what it knows of the running SKU holds, since Products know more now. It is an error
-// of the caller where that is over already: then an earlier state is to be computed on.
+// Relook reads again until when the running SKU is valid, after Products got a change. The caller must not call it if
+// the change is before Now: then an earlier state must be recalculated.
 func (s *State) Relook() {
 	s.skuUntil = never
 	if s.production != nil && s.nonProduction == nil {
@@ -280,11 +283,11 @@ func (s *State) lookUpShift() {
 	}
 }
 
-// do takes in one input at s.now.
+// do processes one input at s.now.
 func (s *State) do(in *Input) {
 	unit, code := false, ""
 	if in.Kind != InputSignal && in.Kind != InputEntry {
-		s.flush() // what speed made so far belongs to what ran so far
+		s.flush() // units made by speed so far belong to the present schedule
 	}
 	switch in.Kind {
 	case InputConfig:
@@ -318,7 +321,7 @@ func (s *State) do(in *Input) {
 	}
 }
 
-// change sets the terms of a schedule that runs.
+// change replaces the fields of a running schedule.
 func (s *State) change(to Schedule) {
 	for _, r := range []*running{s.production, s.nonProduction} {
 		if r != nil && r.ID == to.ID {
@@ -330,11 +333,11 @@ func (s *State) change(to Schedule) {
 	}
 	s.changed()
 	if s.ctx.Production != "" {
-		s.checkQuantity(&s.production.counter) // the new one may be reached already
+		s.checkQuantity(&s.production.counter) // the new quantity may be reached already
 	}
 }
 
-// finish ends a schedule, if it runs.
+// finish ends a schedule if it is running.
 func (s *State) finish(id string) {
 	if s.production != nil && s.production.ID == id {
 		s.production, s.hand = nil, byHand{}
@@ -355,7 +358,7 @@ func (s *State) endManual() {
 	s.manual = Issue{}
 }
 
-// link notes that a device's connection is there, or is not any more.
+// link records whether a device is connected.
 func (s *State) link(device string, up bool) {
 	i, found := slices.BinarySearch(s.links, device)
 	switch {
@@ -366,10 +369,10 @@ func (s *State) link(device string, up bool) {
 	}
 }
 
-// alive notes a sign of life.
+// alive records a sign of life.
 func (s *State) alive() {
 	if s.hand.from != 0 && !s.hand.sure && s.heardSince(s.hand.from) >= handHeard {
-		s.hand = byHand{} // the devices tell
+		s.hand = byHand{} // devices are alive again
 	}
 	s.lastSign, s.silent, s.heard = s.now, false, true
 }
@@ -394,7 +397,7 @@ func (s *State) setConfig(c *Config) {
 	s.changed()
 }
 
-// start begins a schedule; one of its kind that still runs gives way.
+// start starts a schedule; the running one of its kind ends.
 func (s *State) start(d Schedule) {
 	if d.NonProduction {
 		s.nonProduction = &running{Schedule: d}
@@ -407,7 +410,7 @@ func (s *State) start(d Schedule) {
 	s.changed()
 }
 
-// clone returns a copy that shares nothing that changes.
+// clone returns a deep copy.
 func (s *State) clone() *State {
 	c := *s
 	c.links, c.pending, c.tail = slices.Clone(s.links), slices.Clone(s.pending), slices.Clone(s.tail)
@@ -427,13 +430,13 @@ func (s *State) clone() *State {
 	return &c
 }
 
-// Clone returns a copy: a checkpoint in memory.
+// Clone returns a copy to be used as a checkpoint in memory.
 func (s *State) Clone() *State { return s.clone() }
 
-// Held returns how many things the state holds until it is known what becomes of them. They take some hundred bytes each.
+// Held returns the number of items that the state holds until they are decided. Each takes some hundred bytes.
 func (s *State) Held() int { return len(s.tail) + len(s.marks) + len(s.ended) + len(s.pending) }
 
-// Final is the moment before which nothing changes any more, unless an input arrives late.
+// Final returns the moment before which nothing changes unless an input arrives late.
 func (s *State) Final() int64 {
 	t := s.now
 	if s.searches() {

@@ -6,7 +6,7 @@ import (
 	"opsmon/app/instant"
 )
 
-// Times is how much of a stretch was planned for what, and what it was: ms by Kind and Class. They add up to the whole.
+// Times is the time of a range by Kind and Class, ms. The sum of all is the whole range.
 type Times [kinds][classes]int64
 
 // Add adds o to t.
@@ -18,7 +18,7 @@ func (t *Times) Add(o *Times) {
 	}
 }
 
-// Of returns the time of one kind, whatever it was.
+// Of returns the time of one kind in all classes.
 func (t *Times) Of(k Kind) int64 {
 	sum := int64(0)
 	for _, ms := range t[k] {
@@ -27,7 +27,7 @@ func (t *Times) Of(k Kind) int64 {
 	return sum
 }
 
-// Was returns the time of one class, whatever was planned.
+// Was returns the time of one class of all kinds.
 func (t *Times) Was(c Class) int64 {
 	sum := int64(0)
 	for k := range t {
@@ -48,31 +48,32 @@ func (t *Times) Total() int64 {
 // Shift returns the time in shift.
 func (t *Times) Shift() int64 { return t.Total() - t.Was(OutOfShift) }
 
-// Window is what a station did in one whole minute (monitoring.md section 3). Units and kWh are millionths.
+// Window is a station's activity in one whole minute (monitoring.md section 3). Units and kWh are millionths.
 type Window struct {
-	Start int64 // the end is a minute later
+	Start int64 // it ends a minute later
 	Times
-	DowntimeSince      int64 // the start of the last downtime that has time in the minute; 0: none has
-	Good, Bad, Other   int64
-	Outside                    // of Good and Bad
-	HasRate            bool    // without, ideal and target are not known
-	Ideal, Target      float64 // units due in scheduled production that is known; Target without downtime
-	HasSpeed           bool
-	SpeedAvg           float64 // over the time in which it was known
-	SpeedTarget        float64 // of the minute's end; 0: none
-	KWh                int64
-	KWhMs              int64 // the time that KWh is of; it may begin before the window. 0 and no KWh: nothing is known of energy
+	DowntimeSince    int64 // start of the last downtime in the minute; 0: none
+	Good, Bad, Other int64
+	Outside                  // of Good and Bad
+	HasRate          bool    // if false, ideal and target are unknown
+	Ideal, Target    float64 // units due in known scheduled production; Target without downtime
+	HasSpeed         bool
+	SpeedAvg         float64 // over the time with a known speed
+	SpeedTarget      float64 // at the end of the minute; 0: none
+	KWh              int64
+	// the time that KWh covers, which may begin before the window; if it and KWh are 0, the energy is unknown
+	KWhMs              int64
 	HasRSSI            bool
 	RSSIAvg            float64
-	Alive              bool // some of the minute was known
+	Alive              bool // the station was known in a part of the minute
 	Schedules, Reasons []string
 	Issues, ErrorCodes []string
-	SKU                string // of the minute's end
-	Revision           int64  // of the manifest, at the minute's end
+	SKU                string // at the end of the minute
+	Revision           int64  // manifest revision at the end of the minute
 }
 
-// Windows returns the windows of the whole minutes that the segments cover, in order. Segments and minutes are those of one
-// station in order of time, as Outputs and View give them.
+// Windows returns the windows of the whole minutes covered by the segments, in order. Segments and minutes must be of
+// one station and ordered by time, as in Outputs and View.
 func Windows(segments []Segment, minutes []Minute) []Window {
 	if len(segments) == 0 {
 		return nil
@@ -99,7 +100,7 @@ func Windows(segments []Segment, minutes []Minute) []Window {
 	return out
 }
 
-// add adds the part of a segment that lies in the window; segments come in order.
+// add adds the part of a segment in the window. Segments must come in order.
 func (w *Window) add(g *Segment) {
 	x, class := g.Ctx, g.Class()
 	ms := min(g.End, w.Start+instant.MinuteMs) - max(g.Start, w.Start)
@@ -134,7 +135,7 @@ func (w *Window) add(g *Segment) {
 // rated reports whether units are due by a rate.
 func (x *Context) rated() bool { return x.UnitsPerMinute > 0 && x.Kind == Production }
 
-// due returns the units that are due in so much of the segment, whose context has a rate.
+// due returns the units due in ms of the segment, whose context has a rate.
 func (g *Segment) due(class Class, ms int64) (ideal, target float64) {
 	due := g.Ctx.UnitsPerMinute * float64(ms) / instant.MinuteMs
 	switch class {
@@ -146,7 +147,7 @@ func (g *Segment) due(class Class, ms int64) (ideal, target float64) {
 	return due, due
 }
 
-// measured adds the facts of the window's minute.
+// measured adds the measurements of the window's minute.
 func (w *Window) measured(m *Minute) {
 	for i := range m.Parts {
 		p := &m.Parts[i]
@@ -163,7 +164,7 @@ func (w *Window) measured(m *Minute) {
 	w.ErrorCodes = m.ErrorCodes
 }
 
-// include adds a code to a list that has each once.
+// include adds a code to a list of distinct codes.
 func include(list *[]string, code string) {
 	if code != "" && !slices.Contains(*list, code) {
 		*list = append(*list, code)

@@ -13,7 +13,7 @@ import (
 	"opsmon/app/iso"
 )
 
-// windowText writes what a window says that is not zero.
+// windowText formats the fields of a window that are not zero.
 func windowText(w monitor.Window) string {
 	s := show(w.Start)
 	for k, name := range []string{"", "+", "-"} {
@@ -45,7 +45,7 @@ func windowText(w monitor.Window) string {
 	return s
 }
 
-// TestWindows spells windows out: every field, made by hand from the rules.
+// TestWindows checks every field of windows calculated by hand from the rules.
 func TestWindows(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -109,7 +109,7 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// TestManifestChange changes everything that a revision may change in the middle of a shift.
+// TestManifestChange changes every setting that a revision can change in the middle of a shift.
 func TestManifestChange(t *testing.T) {
 	next := config(pattern(t, "Early 06:00 4h"), func(c *monitor.Config) {
 		c.Revision, c.UtilisationThreshold, c.SpeedScale = 2, 10*minute, 2
@@ -131,7 +131,8 @@ func TestManifestChange(t *testing.T) {
 	if got, want := counts(v.Minutes), "S A 4 good"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	// 120 minutes of production, 95 of them stopped: 25. Due without them are 10 at 1 a minute, and 15 minutes at 3 parts each 30 s.
+	// 120 minutes of production, 95 of them stopped: 25. The due units without them are 10 at 1 a minute, and 15
+	// minutes at 3 parts each 30 s.
 	if got, want := figuresOf(next.Calendar, &v, clock(t, "08:00"), clock(t, "11:00"), oee.ProfileDefault), "A 25/120, P 4/100, Q 4/4, OEE 0.0083, coverage 120/120"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -147,7 +148,7 @@ func TestManifestChange(t *testing.T) {
 	}
 }
 
-// TestClockChanges has a night shift through both changes of the clocks: 7 and 9 hours of a shift of 8.
+// TestClockChanges has a night shift in both clock changes: 7 and 9 hours of a shift of 8.
 func TestClockChanges(t *testing.T) {
 	london, err := iso.Zone("Europe/London")
 	if err != nil {
@@ -188,7 +189,7 @@ func TestClockChanges(t *testing.T) {
 	}
 }
 
-// TestIssues lists stops whole, whatever range is asked for, with what is open at the end.
+// TestIssues lists whole stops for any requested range, including open ones at the end.
 func TestIssues(t *testing.T) {
 	v := run(t, config(func(c *monitor.Config) { c.UtilisationThreshold = 10 * minute }), clock(t, "06:00"), clock(t, "09:00"), script(t, "alive 06:00 09:00",
 		"06:00 start S sku=A speed=100", "06:10 error jam", "06:30 productive on", "06:31 speed 50", "06:40 speed 100", "07:00 manual on mould", "07:30 manual off", "07:35 productive off", "08:30 error E1"))
@@ -224,7 +225,8 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// TestLateBatch has a radio that was dead for 80 minutes send what it kept: the minutes are made again from a checkpoint.
+// TestLateBatch has a radio without a connection for 80 minutes that then sends its buffer: the minutes are
+// recalculated from a checkpoint.
 func TestLateBatch(t *testing.T) {
 	s := monitor.New(config(), clock(t, "06:00"))
 	feed := func(s *monitor.State, inputs []monitor.Input) {
@@ -249,7 +251,7 @@ func TestLateBatch(t *testing.T) {
 	minuteOf := func(v monitor.View) string {
 		return windowText(monitor.Windows(v.Segments, v.Minutes)[72])
 	}
-	// 40 of 120 minutes are known, and none has a unit.
+	// 40 of 120 minutes are known, without a unit.
 	if got, want := figures(before), "A 40/40, P 0/40, Q 0/0?, coverage 40/120"; got != want {
 		t.Errorf("without the batch\ngot  %s\nwant %s", got, want)
 	}

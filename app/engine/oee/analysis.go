@@ -8,17 +8,17 @@ import (
 	"opsmon/app/engine/monitor"
 )
 
-// Bar is one line of a Pareto list.
+// Bar is one row of a Pareto list.
 type Bar struct {
-	Cause      string // reason code; "" is time without a cause
+	Cause      string // reason code; "": time without a cause
 	Ms         int64
-	Count      int // of issues that have time in the range
+	Count      int // of issues that overlap the range
 	Share      float64
-	Cumulative float64 // share of this and all lines before
+	Cumulative float64 // share of this row and all rows before it
 }
 
-// Pareto lists downtime in [from, to) by its cause, the longest first. It is cut from whole issues: one that lies over the
-// range's end counts with what lies inside. What people took out of the figures is not in it.
+// Pareto lists downtime in [from, to) by cause, the longest first. Segments must have whole issues: one that extends
+// beyond the range counts with its time inside. Excluded stops are left out.
 func Pareto(segments []monitor.Segment, from, to int64) []Bar {
 	type stop struct {
 		cause string
@@ -50,7 +50,7 @@ func Pareto(segments []monitor.Segment, from, to int64) []Bar {
 	return rank(out, total)
 }
 
-// MergePareto makes one list of those of several stations.
+// MergePareto merges the lists of several stations.
 func MergePareto(lists ...[]Bar) []Bar {
 	bars, total := map[string]Bar{}, int64(0)
 	for _, list := range lists {
@@ -77,16 +77,16 @@ func rank(bars []Bar, total int64) []Bar {
 	return bars
 }
 
-// CycleTimes are what a SKU's cycles took at a station, ms.
+// CycleTimes has the statistics of a SKU's cycle times at a station, ms.
 type CycleTimes struct {
 	Count  int
 	Median float64
-	Best   float64 // a tenth of the cycles took at most this long
-	Spread float64 // from the first to the third quartile
+	Best   float64 // 10th percentile
+	Spread float64 // interquartile range
 }
 
-// Cycles works out how long cycles took. Values between two measurements are taken on the straight line between them. The
-// order of times is not kept.
+// Cycles calculates the statistics of cycle times. Percentiles between two values are interpolated linearly. It
+// reorders times.
 func Cycles(times []int64) CycleTimes {
 	if len(times) == 0 {
 		return CycleTimes{}

@@ -1,20 +1,22 @@
-// Package oee adds up what stations did and divides it: OEE by four profiles, losses, Pareto lists and cycle times
-// (monitoring.md section 7). It is arithmetic: it keeps nothing and reads no clock.
+// Package oee calculates OEE by four profiles, losses, Pareto lists and cycle times (monitoring.md section 7). It is
+// pure arithmetic: it stores nothing and reads no clock.
 //
 // # Terms
 //
-// Collect makes rows of a station's segments and minutes: one for each hour (or minute), shift and SKU, with the Terms that every
-// figure is made of. Terms add up; so a group, a month or a plant is the sum of its rows' terms, and ratios are formed of
-// sums and never averaged. Rows are small and few, so they may be kept and a year be added up from them.
+// Collect converts a station's segments and minutes to rows: one for each hour (or minute), shift and SKU, with the
+// Terms of all figures. Terms are additive: those of a group, a month or a plant are the sum of its rows' terms, and
+// ratios are calculated from sums and never averaged. Rows are small and few, so they are stored, and a year is added
+// up from them.
 //
 // # Profiles
 //
-// All time is known time: what had no data is in no numerator and no denominator, and Coverage says how much is left. A stop
-// that people took out of the figures (monitor.Finding) is in none of them either, but in Terms.Excluded, and Coverage does
-// not sink by it, as it is known what it was; its windows keep their class.
-// Good and bad are the units of scheduled production; those made without a schedule, and those entered while nothing was known of the
-// station, are kept beside (monitor.Outside). "all" is good + bad units made under a rate, "production" is time scheduled for it, "stop" is class downtime. Setup and
-// changeover, and planned, are what the reason of a stop or of a non-production schedule says of itself (Role).
+// Only known time counts: time without data is in no numerator and no denominator, and Coverage is the share of known
+// time. Excluded stops (monitor.Finding) are in no ratio either, but in Terms.Excluded. They do not lower Coverage,
+// because their time is known, and their windows keep their class. Good and bad are the units of scheduled production.
+// Units made without a schedule, or entered while the station's state was unknown, are kept separately
+// (monitor.Outside). "all" is good + bad units made under a rate, "production" is time scheduled for it, "stop" is
+// class downtime. Setup and changeover, and planned, are the Role of the reason of a stop or of a non-production
+// schedule.
 //
 //	          A                                                   P                          Q
 //	default   (production − stop) / production                    all / target               good / (good + bad)
@@ -27,6 +29,6 @@
 //	          planned = planned stops + non-production for
 //	          anything but setup and changeover
 //
-// Q is the same in all. OEE is their product, and not known where one of them is not. A ratio is never cut off: one above
-// 1 says so, with what most likely causes it.
+// Q is the same in all profiles. OEE is the product of the three, and unknown if one of them is. A ratio is never
+// capped: one above 1 is returned with its most likely cause.
 package oee

@@ -6,30 +6,30 @@ import (
 	"opsmon/app/engine/monitor"
 )
 
-// lengthBounds are where the bins of Lengths end, ms; the last bin has no end.
+// lengthBounds are the upper bounds of the bins of Lengths, ms; the last bin has none.
 var lengthBounds = [...]int64{
 	1_000, 2_000, 5_000, 10_000, 15_000, 20_000, 30_000, 45_000, 60_000, 90_000, 120_000, 180_000, 300_000, 420_000, 600_000, 900_000,
 	1_200_000, 1_800_000, 2_700_000, 3_600_000, 7_200_000, 14_400_000, 28_800_000,
 }
 
-// Lengths are how long stretches of time are.
+// Lengths is a histogram of durations.
 type Lengths struct {
 	Count int
 	Ms    int64
 	bins  [len(lengthBounds) + 1]Bin
 }
 
-// Bin is the stretches that are at least From and shorter than To, ms; To 0: of any length above.
+// Bin has the durations of at least From and less than To, ms; To 0: no upper bound.
 type Bin struct {
 	From, To int64
 	Count    int
-	Ms       int64 // of all of them
+	Ms       int64 // sum of the durations
 }
 
-// Add adds a stretch.
+// Add adds a duration.
 func (l *Lengths) Add(ms int64) {
 	i, found := slices.BinarySearch(lengthBounds[:], ms)
-	if found { // a bin's end is the next one's
+	if found { // a bin's upper bound belongs to the next bin
 		i++
 	}
 	l.Count++
@@ -38,7 +38,7 @@ func (l *Lengths) Add(ms int64) {
 	l.bins[i].Ms += ms
 }
 
-// Bins returns the stretches by their length, all bins in order.
+// Bins returns all bins in order.
 func (l *Lengths) Bins() []Bin {
 	out := slices.Clone(l.bins[:])
 	for i := range out {
@@ -52,8 +52,8 @@ func (l *Lengths) Bins() []Bin {
 	return out
 }
 
-// Stops returns how long the stops are that segments in order of time have time of, each as far as they have it. Manual downtime
-// is none.
+// Stops returns the durations of stops in the segments, which must be ordered by time. A stop counts with its time in
+// the segments, and manual downtime does not count.
 func Stops(segments []monitor.Segment) (l Lengths) {
 	start, ms := int64(0), int64(0)
 	for i := range segments {

@@ -41,9 +41,9 @@ func TestStops(t *testing.T) {
 	l.add(10, production, productive)
 	l.add(4, production, jam)
 	other := jam
-	other.Cause = "tool" // split by people
+	other.Cause = "tool" // split by a person
 	l.add(2, production, other)
-	l.add(1, production, tool) // the next one follows at once
+	l.add(1, production, tool) // the next one follows directly
 	l.add(5, production, idle)
 	manual := jam
 	manual.Stop, manual.Manual = 9, 9

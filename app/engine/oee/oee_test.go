@@ -23,7 +23,7 @@ var day = time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC).UnixMilli()
 
 var utc = calendar.NewCalendar(calendar.CalendarConfig{Zone: time.UTC, DayStartHour: 6})
 
-// line lays segments end to end, from 06:00.
+// line has adjacent segments from 06:00.
 type line struct {
 	at       int64
 	segments []monitor.Segment
@@ -57,8 +57,8 @@ func config() oee.Config {
 	return oee.Config{Calendar: utc, Roles: map[string]oee.Role{"setup": oee.RoleSetup, "tool": oee.RolePlanned}, Money: true, Values: map[string]float64{"A": 2}, IdleCostPerMinute: 3}
 }
 
-// shift is eight hours: set-up 30 min, then production of 360 (270 productive, 30 slow, 40 jammed, 10 for a planned change
-// of tools, 10 idle), a break of 30, and 60 with nothing scheduled. One unit a minute is due.
+// shift returns eight hours: set-up 30 min, then production of 360 (270 productive, 30 slow, 40 jammed, 10 for a
+// planned tool change, 10 idle), a break of 30, and 60 without a schedule. One unit a minute is due.
 func shift() *line {
 	l := &line{at: day + 6*hour}
 	l.add(30, setup, idle)
@@ -74,7 +74,7 @@ func shift() *line {
 	return l
 }
 
-// ofSKU gives production of another SKU.
+// ofSKU returns the context of production of another SKU.
 func ofSKU(code string) *monitor.Context {
 	plan := *production.Plan
 	plan.SKU = code
@@ -105,7 +105,7 @@ func TestProfiles(t *testing.T) {
 		return s
 	}
 	twice := shift()
-	for i := range twice.segments { // every second half of each segment is silent
+	for i := range twice.segments { // the second half of each segment is silent
 		g := twice.segments[i]
 		g.Start += (g.End - g.Start) / 2
 		g.Known = false
@@ -113,7 +113,7 @@ func TestProfiles(t *testing.T) {
 		twice.segments = append(twice.segments, g)
 	}
 	spared := shift()
-	for i := range spared.segments { // the jam is taken out, and a mark on what is no downtime says nothing
+	for i := range spared.segments { // the jam is excluded; the mark has no effect on other classes
 		spared.segments[i].Excluded = spared.segments[i].Cause != "tool"
 	}
 	none := &line{at: day + 6*hour}
@@ -125,7 +125,7 @@ func TestProfiles(t *testing.T) {
 		segments []monitor.Segment
 		minutes  []monitor.Minute
 		profile  string
-		want     [5]float64 // A, P, Q, OEE, coverage; -1 is not known
+		want     [5]float64 // A, P, Q, OEE, coverage; -1: unknown
 		above    string
 	}{
 		{"default", shift().segments, units(production, 250, 10), "default", [5]float64{310. / 360, 260. / 310, 250. / 260, 250. / 360, 1}, ""},
@@ -214,7 +214,7 @@ func TestLosses(t *testing.T) {
 	}
 }
 
-// TestMoneyOfAPart: where some of what was lost has no price, the money is told to be that of a part.
+// TestMoneyOfAPart checks that the money is marked as partial if some of the losses have no price.
 func TestMoneyOfAPart(t *testing.T) {
 	of := func(c oee.Config, segments []monitor.Segment, minutes []monitor.Minute) *oee.Terms {
 		return total(oee.Collect(c, day, day+24*hour, segments, minutes))
@@ -244,7 +244,7 @@ func TestMoneyOfAPart(t *testing.T) {
 			}
 		}
 	}
-	// Money that is not known at all is none of a part.
+	// Money that is entirely unknown is not partial.
 	for l, lost := range of(values, shift().segments, nil).Lost() {
 		if lost.Partial {
 			t.Errorf("loss %d is %+v", l, lost)
@@ -252,7 +252,8 @@ func TestMoneyOfAPart(t *testing.T) {
 	}
 }
 
-// TestUnitsThatCountNowhere: units of the other source, under a rate, do not make known what has no rate.
+// TestUnitsThatCountNowhere checks that units of the other source under a rate do not make anything known that has no
+// rate.
 func TestUnitsThatCountNowhere(t *testing.T) {
 	l := &line{at: day + 6*hour}
 	l.add(60, noRate, productive)
@@ -269,8 +270,9 @@ func TestUnitsThatCountNowhere(t *testing.T) {
 	}
 }
 
-// TestUnscheduled: an hour at the station's own rate of 361 an hour, of which the second half is scheduled, has all of its units and its
-// bad ones beside, and in its ratios and losses those of the second half. So it is with what was entered without data.
+// TestUnscheduled has an hour at the station's own rate of 361 an hour, of which the second half is scheduled. All
+// units of the first half are outside; ratios and losses have those of the second half. The same applies to entries in
+// time without data.
 func TestUnscheduled(t *testing.T) {
 	free := &monitor.Context{Plan: &monitor.Plan{InShift: true, Shift: early, SKU: monitor.UnknownSKU}, UnitsPerMinute: 6}
 	planned := &monitor.Context{Plan: &monitor.Plan{InShift: true, Shift: early, Kind: monitor.Production, Production: "S", SKU: "A"}, UnitsPerMinute: 6}
@@ -298,7 +300,7 @@ func TestUnscheduled(t *testing.T) {
 	}
 }
 
-// TestExcluded takes the jam of 40 minutes out of the figures: it is in no loss and no Pareto list, and its time is told.
+// TestExcluded excludes the jam of 40 minutes: it is in no loss and no Pareto list, and its time is in Excluded.
 func TestExcluded(t *testing.T) {
 	l := shift()
 	l.segments[2].Excluded = true
@@ -320,7 +322,7 @@ func TestExcluded(t *testing.T) {
 	}
 }
 
-// TestCutRange asks for the middle of a stop: what lies inside counts, and the stop stays one.
+// TestCutRange asks for the middle of a stop: its time inside the range counts, and it counts as one stop.
 func TestCutRange(t *testing.T) {
 	// The jam is from 09:50 to 10:30.
 	from, to := day+10*hour, day+10*hour+20*minute
@@ -366,7 +368,7 @@ func TestSumsBy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Productive all through the nights of the clock changes, from Saturday 22:00 to Sunday 06:00, and round about.
+	// Productive during the nights of the clock changes, from Saturday 22:00 to Sunday 06:00, and the days around them.
 	nights := func(date time.Time) ([]monitor.Segment, *calendar.Calendar) {
 		c := calendar.NewCalendar(calendar.CalendarConfig{Zone: london, DayStartHour: 0, Shifts: []calendar.Shift{{Name: "Night", Weekday: 6, Start: 22 * time.Hour, Length: 8 * time.Hour}}})
 		from, to := date.UnixMilli()-48*hour, date.UnixMilli()+48*hour
@@ -428,7 +430,8 @@ func TestSumsBy(t *testing.T) {
 	}
 }
 
-// TestGroupsAreSums: two stations, one at an OEE of 1 for an hour and one at 0.5 for three; the group is at 2.5 / 4.
+// TestGroupsAreSums has two stations, one with an OEE of 1 for an hour and one with 0.5 for three; the group has 2.5 /
+// 4.
 func TestGroupsAreSums(t *testing.T) {
 	s := oee.NewSummer(oee.ByGroup)
 	for i, p := range []struct{ minutes, good int64 }{{60, 60}, {180, 90}} {
@@ -442,7 +445,7 @@ func TestGroupsAreSums(t *testing.T) {
 	}
 }
 
-// TestRangesAddUp cuts a made-up week anywhere: the parts' terms add up to the whole's.
+// TestRangesAddUp cuts a random week at random moments: the parts' terms add up to the whole's.
 func TestRangesAddUp(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	l := &line{at: day}

@@ -2,7 +2,7 @@ package oee
 
 import "opsmon/app/engine/monitor"
 
-// Profile is a way to make the three ratios of the terms.
+// Profile defines how the three ratios are calculated from terms.
 type Profile uint8
 
 // The profiles.
@@ -13,13 +13,13 @@ const (
 	ProfileEvocon
 )
 
-// profileNames are the names that requests carry.
+// profileNames are the names in requests.
 var profileNames = [...]string{"default", "iso22400", "vorne", "evocon"}
 
-// String returns the name that requests and answers carry.
+// String returns the name in requests and answers.
 func (p Profile) String() string { return profileNames[p] }
 
-// ParseProfile returns the profile of a name; "" is the default.
+// ParseProfile returns the profile with a name; "": the default.
 func ParseProfile(name string) (Profile, bool) {
 	for i, n := range profileNames {
 		if n == name {
@@ -29,19 +29,19 @@ func ParseProfile(name string) (Profile, bool) {
 	return ProfileDefault, name == ""
 }
 
-// Ratio is one figure with its terms.
+// Ratio is one ratio with its terms.
 type Ratio struct {
-	Value                  float64 // it counts when Known
-	Known                  bool    // false where the denominator is empty
+	Value                  float64 // valid if Known
+	Known                  bool    // false if the denominator is 0
 	Numerator, Denominator float64 // ms, or units
 	AboveOne               bool
-	Cause                  string // what most likely puts it above 1
+	Cause                  string // the most likely cause of a value above 1
 }
 
-// CauseRateTooLow says that more was made than the rate has as due.
+// CauseRateTooLow is the cause if more units were made than were due by the rate.
 const CauseRateTooLow = "rateTooLow"
 
-// CauseCounts says that corrections or rejections made a count negative.
+// CauseCounts is the cause if corrections or rejections made a count negative.
 const CauseCounts = "negativeCount"
 
 func ratio(numerator, denominator float64) Ratio {
@@ -56,11 +56,11 @@ func ratio(numerator, denominator float64) Ratio {
 // Figures are the ratios of some terms.
 type Figures struct {
 	A, P, Q, OEE Ratio
-	// Coverage is known / scheduled production. Stops that were taken out are known.
+	// Coverage is known / scheduled production. Excluded stops are known.
 	Coverage Ratio
 }
 
-// Figures works the ratios out.
+// Figures calculates the ratios.
 func (t *Terms) Figures(p Profile) Figures {
 	var f Figures
 	f.A, f.P = t.timeAndSpeed(p)
@@ -86,12 +86,12 @@ func (t *Terms) Figures(p Profile) Figures {
 	return f
 }
 
-// known is the scheduled production of which something is known, ms.
+// known returns the known time of scheduled production, ms.
 func (t *Terms) known() int64 {
 	return t.Of(monitor.Production) - t.Times[monitor.Production][monitor.NoData]
 }
 
-// timeAndSpeed works out availability and performance.
+// timeAndSpeed calculates availability and performance.
 func (t *Terms) timeAndSpeed(profile Profile) (a, p Ratio) {
 	production := t.known()
 	ran := func(k monitor.Kind) int64 { return t.Times[k][monitor.Productive] + t.Times[k][monitor.Slow] }

@@ -8,10 +8,10 @@ import (
 	"opsmon/app/engine/calendar"
 )
 
-// By is what terms are added up by.
+// By is a dimension to group terms by.
 type By uint8
 
-// What to add up by. The last five are times, of which there may be one.
+// The dimensions. The last five are time buckets, of which at most one can be used.
 const (
 	ByPlant By = iota
 	ByGroup
@@ -22,29 +22,30 @@ const (
 	ByDay
 	ByWeek
 	ByMonth
-	ByMinute // of rows that were collected by the minute
+	ByMinute // needs rows collected by the minute
 )
 
 var byNames = [...]string{"plant", "group", "station", "sku", "shift", "hour", "day", "week", "month", "minute"}
 
-// String returns the name that requests carry.
+// String returns the name in requests.
 func (b By) String() string { return byNames[b] }
 
-// ParseBy returns the By of a name.
+// ParseBy returns the By with a name.
 func ParseBy(name string) (By, bool) {
 	i := slices.Index(byNames[:], name)
 	return By(max(i, 0)), i >= 0
 }
 
-// Time reports whether it is a time, and its unit.
+// Time returns the unit of a time bucket, and whether it is one.
 func (b By) Time() (calendar.Unit, bool) {
 	return calendar.UnitHour + calendar.Unit(max(b, ByHour)-ByHour), b >= ByHour
 }
 
-// Place says where a station stands.
+// Place is the place of a station in the plant.
 type Place struct{ Plant, Group, Station string }
 
-// Bucket names what some terms were added up by; what was not asked for is empty. Start and End are of the time, 0 without.
+// Bucket identifies a group of terms. Dimensions that are not used are empty. Start and End are those of the time
+// bucket, or 0.
 type Bucket struct {
 	Place
 	SKU, Shift string
@@ -57,7 +58,7 @@ type Sum struct {
 	Terms
 }
 
-// Summer adds rows up. Make one with NewSummer; it belongs to one goroutine.
+// Summer adds rows up. Make one with NewSummer. It is not safe for concurrent use.
 type Summer struct {
 	by   [ByMinute + 1]bool
 	unit calendar.Unit
@@ -65,7 +66,7 @@ type Summer struct {
 	sums map[Bucket]*Terms
 }
 
-// NewSummer makes a Summer. Of the Bys at most one is a time; the last one counts.
+// NewSummer returns a Summer. If several Bys are time buckets, the last one is used.
 func NewSummer(by ...By) *Summer {
 	s := &Summer{sums: map[Bucket]*Terms{}}
 	for _, b := range by {
@@ -77,8 +78,9 @@ func NewSummer(by ...By) *Summer {
 	return s
 }
 
-// Add adds a station's rows. Day and week of a row are those of its calendar; by shift as well, those in which the shift
-// starts, so that a night is whole. A group or plant is one place only while its stations' calendars have the same days.
+// Add adds a station's rows. Their days and weeks are those of its calendar; when grouped by shift, those in which the
+// shift starts, so a night shift is whole. Groups and plants are only merged across stations whose calendars have the
+// same days.
 func (s *Summer) Add(p Place, c *calendar.Calendar, rows []Row) {
 	place := Place{}
 	if s.by[ByPlant] || s.by[ByGroup] || s.by[ByStation] {
@@ -123,10 +125,10 @@ func (s *Summer) Add(p Place, c *calendar.Calendar, rows []Row) {
 	}
 }
 
-// Len is how many sums there are so far.
+// Len returns the number of sums so far.
 func (s *Summer) Len() int { return len(s.sums) }
 
-// Sums returns what was added up, in order of place, time, shift and SKU.
+// Sums returns the sums, ordered by place, time, shift and SKU.
 func (s *Summer) Sums() []Sum {
 	out := make([]Sum, 0, len(s.sums))
 	for b, t := range s.sums {

@@ -6,7 +6,7 @@ import (
 	"opsmon/app/instant"
 )
 
-// Role is what a reason says of itself for the profiles.
+// Role is the role of a reason in the profiles.
 type Role uint8
 
 // The roles.
@@ -18,27 +18,27 @@ const (
 	roles
 )
 
-// Loss is where time and units went.
+// Loss is a category of lost time and units.
 type Loss uint8
 
 // The losses.
 const (
-	LossSchedule Loss = iota // shift time for which nothing was scheduled
+	LossSchedule Loss = iota // shift time without a schedule
 	LossPlanned              // non-production schedules
 	LossDowntime
 	LossSpeed
 	LossQuality
-	Losses // how many there are
+	Losses // number of losses
 )
 
-// Terms are sums that figures are made of. Times are ms, units millionths, and rates' worth floating point.
+// Terms are the sums that figures are calculated from. Times are ms, units are millionths.
 type Terms struct {
 	monitor.Times
 	Down   [3][roles]int64 // downtime by monitor.Kind and the role of its reason
 	Paused [roles]int64    // known time of non-production schedules by the role of their reason
-	Ran    [roles]int64    // of which productive or slow
-	// Excluded is the time of stops that people took out of the figures, by monitor.Kind. It lies within Times' NoData: it is
-	// in no figure, but for Coverage, as it is known what it was.
+	Ran    [roles]int64    // the productive or slow part of it
+	// Excluded is the time of excluded stops by monitor.Kind. It is part of Times' NoData and counts in no figure
+	// except Coverage, because it is known.
 	Excluded [3]int64
 
 	Good, Bad, Other int64
@@ -50,8 +50,8 @@ type Terms struct {
 	IdealTime        float64 // ms that All should have taken
 	BadTime          float64 // ms that the bad units among them should have taken
 	Cost             [Losses]float64
-	Priced           [Losses]bool // Cost is known, of some at least
-	Unpriced         [Losses]bool // something was lost, or may have been, that is not in Cost
+	Priced           [Losses]bool // Cost is known, at least in part
+	Unpriced         [Losses]bool // some of the loss, or of the possible loss, is not in Cost
 }
 
 // Add adds o to t.
@@ -85,7 +85,7 @@ func (t *Terms) Add(o *Terms) {
 	}
 }
 
-// Row is what one station did in one hour (or a part of it), or a minute, in one shift, with one SKU.
+// Row is the activity of one station in one hour (or a part of it) or minute, in one shift, with one SKU.
 type Row struct {
 	Start int64 // of the hour or minute
 	Shift monitor.Shift
@@ -93,30 +93,30 @@ type Row struct {
 	Terms
 }
 
-// Config says how a station's segments become rows.
+// Config defines how a station's segments are converted to rows.
 type Config struct {
 	Calendar *calendar.Calendar
-	Unit     calendar.Unit // that rows are of: UnitHour or UnitMinute
-	// Roles gives the role of a reason; those that are missing have none.
+	Unit     calendar.Unit // unit of rows: UnitHour or UnitMinute
+	// Roles has the roles of reasons; missing ones have none.
 	Roles map[string]Role
-	// Money tells whether lost production is to be priced (enableLostProductionCost).
+	// Money is whether lost production is priced (enableLostProductionCost).
 	Money bool
-	// Values is the worth of a unit by SKU, in the account's currency; one that is missing has none.
+	// Values has the value of a unit by SKU, in the account's currency; missing ones have none.
 	Values map[string]float64
-	// IdleCostPerMinute prices lost minutes where a SKU has no value; 0: it is not set.
+	// IdleCostPerMinute is the price of lost minutes if a SKU has no value; 0: not set.
 	IdleCostPerMinute float64
 }
 
-// collector makes rows. Rows of a bucket, an hour or a minute, stand together, so the one wanted is among the last.
+// collector makes rows. Those of one bucket, an hour or a minute, are adjacent, so the needed one is among the last.
 type collector struct {
 	Config
 	rows   []Row
 	bucket calendar.Range
-	at     int // the first row of the bucket
+	at     int // index of the bucket's first row
 }
 
-// Collect returns the rows of [from, to) of one station, in order of hours or minutes, from its segments and minutes in order of time.
-// from and to are whole minutes.
+// Collect returns the rows of one station in [from, to), ordered by hour or minute. Segments and minutes must be
+// ordered by time. from and to are whole minutes.
 func Collect(c Config, from, to int64, segments []monitor.Segment, minutes []monitor.Minute) []Row {
 	x := collector{Config: c}
 	for i := range segments {
@@ -148,7 +148,7 @@ func Collect(c Config, from, to int64, segments []monitor.Segment, minutes []mon
 	return x.rows
 }
 
-// row returns the row of the bucket for a context.
+// row returns the row of a context in the present bucket.
 func (x *collector) row(c *monitor.Context) *Row {
 	for i := len(x.rows) - 1; i >= x.at; i-- {
 		if r := &x.rows[i]; r.SKU == c.SKU && r.Shift == c.Shift {
@@ -205,7 +205,7 @@ func (x *collector) minute(m *monitor.Minute) {
 			continue
 		}
 		good, bad := p.Good-p.UnknownGood, p.Bad-p.UnknownBad
-		if rate := p.Ctx.UnitsPerMinute; rate > 0 && (good != 0 || bad != 0) { // those of the other source count nowhere
+		if rate := p.Ctx.UnitsPerMinute; rate > 0 && (good != 0 || bad != 0) { // units of the other source do not count
 			r.HasRate = true
 			r.All += good + bad
 			r.IdealTime += float64(good+bad) / monitor.Micro * instant.MinuteMs / rate
@@ -214,12 +214,12 @@ func (x *collector) minute(m *monitor.Minute) {
 	}
 }
 
-// Scheduled returns the good and bad units that ratios and losses are made of: those of known scheduled production, millionths.
+// Scheduled returns the good and bad units of ratios and losses: those of known scheduled production, millionths.
 func (t *Terms) Scheduled() (good, bad int64) {
 	return t.Good - t.UnscheduledGood - t.UnknownGood, t.Bad - t.UnscheduledBad - t.UnknownBad
 }
 
-// price puts money on a row's losses: units x the SKU's value, else minutes x the station's idle cost.
+// price calculates the cost of a row's losses: units x the SKU's value, else minutes x the station's idle cost.
 func (x *collector) price(r *Row) {
 	if !x.Money {
 		return
@@ -233,23 +233,23 @@ func (x *collector) price(r *Row) {
 			r.Cost[l], r.Priced[l] = lost.Units*value, true
 		case x.IdleCostPerMinute > 0 && lost.TimeKnown:
 			r.Cost[l], r.Priced[l] = lost.Time/instant.MinuteMs*x.IdleCostPerMinute, true
-		default: // of speed nothing is known without a rate, unless nothing ran
+		default: // without a rate the speed loss is unknown, unless nothing ran
 			some := (!lost.TimeKnown || lost.Time != 0) && (!lost.UnitsKnown || lost.Units != 0)
 			r.Unpriced[l] = some && (lost.TimeKnown || lost.UnitsKnown || ran > 0)
 		}
 	}
 }
 
-// LossOf is what went into one loss.
+// LossOf is the amount of one loss.
 type LossOf struct {
 	Time                              float64 // ms
 	Units, Money                      float64
 	TimeKnown, UnitsKnown, MoneyKnown bool
-	Partial                           bool // Money is that of a part: something else has no price
+	Partial                           bool // Money is a part: the rest has no price
 }
 
-// Lost returns the losses. Units and, for speed and quality, times need a rate; a loss of speed is negative where more was
-// made than was due.
+// Lost returns the losses. Units, and the times of the speed and quality losses, need a rate. A speed loss is negative
+// if more units were made than were due.
 func (t *Terms) Lost() [Losses]LossOf {
 	known := func(k monitor.Kind) int64 {
 		return t.Of(k) - t.Times[k][monitor.NoData] - t.Times[k][monitor.OutOfShift]

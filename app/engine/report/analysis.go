@@ -14,7 +14,7 @@ import (
 	"opsmon/app/instant"
 )
 
-// Cause is a line of a Pareto list with the name of its reason; "" is none.
+// Cause is a row of a Pareto list with the name of its reason; "": no name.
 type Cause struct {
 	oee.Bar
 	Name string
@@ -53,21 +53,21 @@ func (s *Service) Pareto(ctx context.Context, x *Selection) ([]Cause, error) {
 	return causes, nil
 }
 
-// LongestCycles is the longest range of cycle times: they are measured signal by signal.
+// LongestCycles is the longest range of cycle times, because they are measured signal by signal.
 const LongestCycles = 31 * 24 * time.Hour
 
 // FlagCycles is the flag that allows cycle times at a station.
 const FlagCycles = "enableCycleTimeAnalysis"
 
-// CycleTimes are what a SKU's cycles took at a station.
+// CycleTimes has the statistics of a SKU's cycle times at a station.
 type CycleTimes struct {
 	Station, SKU string
 	oee.CycleTimes
-	Specified float64 // ms: by the rate in force; 0: there is none
+	Specified float64 // ms: by the rate in force; 0: no rate
 }
 
-// Measured returns a selection's captured stations whose cycle times may be measured. Errors: errdefs.Forbidden where the flag is
-// off at a named station, or at all.
+// Measured returns a selection's captured stations whose cycle times may be measured. Errors: errdefs.Forbidden if the
+// flag is off at a named station, or at all of them.
 func (x *Selection) Measured() (on []Station, err error) {
 	for _, a := range x.Captured() {
 		if refused := a.Refuse(FlagCycles); refused == nil {
@@ -82,7 +82,7 @@ func (x *Selection) Measured() (on []Station, err error) {
 	return on, nil
 }
 
-// Cycles returns how long cycles took at some stations, by station and SKU. Errors: errdefs.NotFound; the store's.
+// Cycles returns the cycle times of some stations, by station and SKU. Errors: errdefs.NotFound; the store's.
 func (s *Service) Cycles(ctx context.Context, account string, list []Station) ([]CycleTimes, error) {
 	var out []CycleTimes
 	for i := range list {
@@ -95,7 +95,7 @@ func (s *Service) Cycles(ctx context.Context, account string, list []Station) ([
 	return out, nil
 }
 
-// Bounds of what is measured: of a signal with many cycles so many count, and so many of a SKU at all.
+// Limits of the cycles measured from one signal, and of one SKU.
 const (
 	mostCyclesEach = 100
 	mostCycles     = 2_000_000
@@ -136,16 +136,16 @@ func specified(s *station.Station, sku string) float64 {
 	return float64(instant.MinuteMs) * s.PartsPerCycle(&monitor.Schedule{SKU: sku}) / rate
 }
 
-// stopwatch measures the time between signals that complete cycles, where the machine ran on for the same SKU and was not
+// stopwatch measures the time between signals that complete cycles, if the machine made the same SKU and was not
 // stopped, paused or unknown in between.
 type stopwatch struct {
 	times   map[string][]int64
 	counts  monitor.Cycles
-	last    int64            // when the last cycle was completed, ms; 0: not known, or something came in between
-	context *monitor.Context // of that time
+	last    int64            // end of the last cycle, ms; 0: unknown or interrupted since
+	context *monitor.Context // at that time
 }
 
-// day takes in a day's signals, and what the station did in [from, to).
+// day processes a day's signals and segments in [from, to).
 func (m *stopwatch) day(segments []monitor.Segment, signals []signal.Signal, from, to int64) {
 	for i := range signals {
 		at, in := signals[i].At, floor.InputOf(&signals[i])
@@ -184,7 +184,7 @@ func (m *stopwatch) day(segments []monitor.Segment, signals []signal.Signal, fro
 	}
 }
 
-// pass forgets the last cycle where a stop, a pause or time without data comes after it.
+// pass resets the last cycle if a stop, a pause or time without data follows it.
 func (m *stopwatch) pass(g *monitor.Segment) {
 	if class := g.Class(); g.End > m.last && (class == monitor.Downtime || class == monitor.NoData || class == monitor.OutOfShift || g.Ctx.Kind != monitor.Production) {
 		m.last = 0

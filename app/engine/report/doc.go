@@ -1,8 +1,8 @@
-// Package report computes the figures of a range: minute windows and their sums, timelines, OEE, energy, Pareto lists, cycle
-// times and standstills (monitoring.md sections 3, 4 and 7). It knows ranges, resolutions, what figures are added up by and how
-// large an answer may be, and no request: a caller makes a Selection, asks for its figures and encodes them.
+// Package report calculates the figures of a range: minute windows and their sums, timelines, OEE, energy, Pareto
+// lists, cycle times and standstills (monitoring.md sections 3, 4 and 7). It handles ranges, resolutions, grouping and
+// limits of size, but no requests: a caller makes a Selection, reads its figures and encodes them.
 //
-// Times are Unix ms and lengths of time ms; units and kWh are millionths (monitor.Micro) where they are integers. Results are
-// made station by station from what package floor returns, a few days at a time, so that a year of a plant fits in memory. Long
-// methods take a context and end with its error.
+// Times are Unix ms and durations ms. Integer units and kWh are millionths (monitor.Micro). Results are calculated
+// station by station from the results of package floor, a few days at a time, so a year of a plant fits into memory.
+// Long-running methods take a context and return its error.
 package report

@@ -11,7 +11,7 @@ import (
 	"opsmon/app/engine/station"
 )
 
-// Energy is what a place used in a time.
+// Energy is the energy of a place in a range.
 type Energy struct {
 	oee.Place
 	Start, End int64 // ms
@@ -19,17 +19,18 @@ type Energy struct {
 	Metered bool // some of it was measured by meters, which have no schedules
 }
 
-// Figures works them out. What was used outside of production is not known of meters.
+// Figures calculates the figures. Energy outside of production is unknown for meters.
 func (e *Energy) Figures() energy.Figures {
 	f := e.Usage.Figures()
 	f.Outside.Known = f.Outside.Known && !e.Metered
 	return f
 }
 
-// CauseEarlier says that a meter's first reading covers time before the range as well.
+// CauseEarlier is the cause of a coverage above 1: a meter's first reading covers time before the range as well.
 const CauseEarlier = "readingFromBefore"
 
-// Coverage returns the share of the stations' time that the energy is of, in ms. A meter's first reading may put it above 1.
+// Coverage returns the share of the stations' time that the energy covers, in ms. A meter's first reading may put it
+// above 1.
 func (e *Energy) Coverage() oee.Ratio {
 	r := oee.Ratio{Numerator: float64(e.KnownMs), Denominator: float64(e.TotalMs)}
 	if e.TotalMs > 0 {
@@ -41,23 +42,23 @@ func (e *Energy) Coverage() oee.Ratio {
 	return r
 }
 
-// part is a set of stations whose energy is shown as one.
+// part is a set of stations with one result.
 type part struct {
 	oee.Place
 	members []string
-	named   []string // the meters whose energy is that of the set; nil: the members'
+	named   []string // the meters with the energy of the set; nil: the members'
 }
 
-// usages are what stations used, by time and code.
+// usages is the usage of stations by time and code.
 type usages map[calendar.Range]map[string]energy.Usage
 
-// CheckEnergy returns errdefs.Invalid when Energy would have too many results.
+// CheckEnergy returns errdefs.Invalid if Energy would have too many results.
 func (s *Service) CheckEnergy(x *Selection, by []oee.By) error {
 	return s.checkSize(x.Account, x.withMeters(x.parts(by)), by)
 }
 
-// Energy returns what a selection's stations used, in order of place and time; a place that used nothing in a time has no
-// result. Without by there is one result. Errors: errdefs.Invalid when there are too many; the store's.
+// Energy returns the energy of a selection's stations, ordered by place and time, without results for times without
+// usage. With an empty by it returns one result. Errors: errdefs.Invalid if there are too many results; the store's.
 func (s *Service) Energy(ctx context.Context, x *Selection, by []oee.By) ([]Energy, error) {
 	parts := x.parts(by)
 	var unit calendar.Unit
@@ -95,8 +96,8 @@ func (s *Service) Energy(ctx context.Context, x *Selection, by []oee.By) ([]Ener
 	return x.energies(by, parts, used), nil
 }
 
-// parts returns the sets of stations that are shown, each as one: stations, groups or plants. Where only some stations of a
-// group or plant are selected, the meters that are named for it do not count.
+// parts returns the sets of stations with one result each: stations, groups or plants. If only some stations of a group
+// or plant are selected, the meters named for it are not used.
 func (x *Selection) parts(by []oee.By) (list []part) {
 	finest := oee.ByPlant
 	if x.Grouped {
@@ -128,7 +129,7 @@ func (x *Selection) parts(by []oee.By) (list []part) {
 	return list
 }
 
-// withMeters returns the selected stations and the meters that are named for what is shown.
+// withMeters returns the selected stations and the meters named for the parts.
 func (x *Selection) withMeters(shown []part) []Station {
 	read := slices.Clone(x.Stations)
 	for _, p := range shown {
@@ -144,7 +145,7 @@ func (x *Selection) withMeters(shown []part) []Station {
 	return read
 }
 
-// energies makes the results.
+// energies returns the results.
 func (x *Selection) energies(by []oee.By, shown []part, used usages) []Energy {
 	times := make([]calendar.Range, 0, len(used))
 	for r := range used {
@@ -161,7 +162,8 @@ func (x *Selection) energies(by []oee.By, shown []part, used usages) []Energy {
 		}
 		results = append(results, Energy{Place: p, Start: r.Start, End: r.End, Usage: u, Metered: metered})
 	}
-	if !slices.ContainsFunc(by, func(b oee.By) bool { return b <= oee.ByStation }) { // all that is selected, as one
+	// one result for the whole selection
+	if !slices.ContainsFunc(by, func(b oee.By) bool { return b <= oee.ByStation }) {
 		for _, r := range times {
 			sum, some := energy.Usage{}, false
 			for i := range shown {

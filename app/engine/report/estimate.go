@@ -8,7 +8,7 @@ import (
 	"opsmon/app/instant"
 )
 
-// longestBuckets are the longest buckets of each unit of time, ms, changes of the clock included.
+// longestBuckets are the longest buckets of each unit of time, ms, including clock changes.
 var longestBuckets = map[oee.By]int64{
 	oee.ByMinute: instant.MinuteMs,
 	oee.ByHour:   time.Hour.Milliseconds(),
@@ -17,8 +17,8 @@ var longestBuckets = map[oee.By]int64{
 	oee.ByMonth:  31*instant.DayMs + clockChange.Milliseconds(),
 }
 
-// checkSize returns errdefs.Invalid, which names the field by, when figures of stations by something certainly have too many
-// results. It reads little.
+// checkSize returns errdefs.Invalid for the field by if the figures would certainly have too many results. It reads
+// little.
 func (s *Service) checkSize(account string, list []Station, by []oee.By) error {
 	if s.tooMany(atLeast(list, by, nil)) == nil {
 		return nil
@@ -33,9 +33,9 @@ func (s *Service) checkSize(account string, list []Station, by []oee.By) error {
 	return s.tooMany(atLeast(list, by, since))
 }
 
-// atLeast estimates how many results figures by something have: one for each place and time. It never returns more than
-// there are, because by SKU and by shift a place and time has one at least. since holds from when on something is known of
-// each station, ms; nil stands for the beginning of the range. A station that has left the manifest may have nothing.
+// atLeast returns a lower bound of the number of results: one for each place and time, because by SKU and by shift a
+// place and time has at least one. since has the start of each station's data, ms; nil: the start of the range. A
+// station that has left the manifest may have no results.
 func atLeast(list []Station, by []oee.By, since []int64) int {
 	unit := int64(0)
 	places := map[oee.Place]int{}
@@ -65,7 +65,7 @@ func atLeast(list []Station, by []oee.By, since []int64) int {
 	return sum
 }
 
-// placeOf returns the place that a station's figures are summed up in.
+// placeOf returns the place by which a station's figures are grouped.
 func placeOf(a *Station, by []oee.By) (at oee.Place) {
 	for _, b := range by {
 		switch b {
@@ -80,7 +80,7 @@ func placeOf(a *Station, by []oee.By) (at oee.Place) {
 	return at
 }
 
-// tooMany returns errdefs.Invalid for more results than anybody can read.
+// tooMany returns errdefs.Invalid if results exceeds the limit.
 func (s *Service) tooMany(results int) error {
 	if results <= s.cfg.MostResults {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"opsmon/app/ingest/signal"
 )
 
-// must ends a test at an error.
+// must fails the test on an error.
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -28,8 +28,8 @@ func sent(code string, minutes int, fields map[signal.Field]float64) (list []sig
 	return list
 }
 
-// plant makes a plant whose presses have run for 30 hours from floortest.Start on, and selects its stations in a range after
-// that.
+// plant returns a plant whose presses have run for 30 hours from floortest.Start on, and a function that selects its
+// stations in a range after that.
 func plant(t *testing.T) (*floortest.Rig, *Service, func(from, to time.Duration) *Selection) {
 	r := floortest.New(t, floortest.Manifest).Open(nil)
 	for range 30 {
@@ -75,7 +75,7 @@ func TestAtLeast(t *testing.T) {
 	}
 }
 
-// TestSelection: sums have their time where they are not by one, and no more results than allowed.
+// TestSelection: sums without a time bucket have the time of the selection, and the number of results is limited.
 func TestSelection(t *testing.T) {
 	r, s, choose := plant(t)
 	x := choose(0, 90*time.Minute)

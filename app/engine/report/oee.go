@@ -12,13 +12,13 @@ import (
 	"opsmon/app/errdefs"
 )
 
-// Figures by the minute are computed for a day at most, of 25 hours where the clock goes back, and for few stations.
+// Figures by the minute are limited to a day of 25 hours, for the end of daylight saving time, and to few stations.
 const (
 	longestMinutes = 25 * time.Hour
 	mostByMinute   = 4
 )
 
-// Longest returns the longest range of figures by something.
+// Longest returns the longest range of figures by some dimensions.
 func Longest(by []oee.By) time.Duration {
 	switch {
 	case slices.Contains(by, oee.ByMinute):
@@ -29,8 +29,8 @@ func Longest(by []oee.By) time.Duration {
 	return LongestSums
 }
 
-// ParseBy reads what figures are added up by, as a list with commas: at most two of those that are allowed, of which at most one
-// is a time. Errors are errdefs.Invalid and name the field by.
+// ParseBy parses a comma-separated list of dimensions: at most two of the allowed ones, of which at most one is a time.
+// Errors are errdefs.Invalid for the field by.
 func ParseBy(text string, allowed ...oee.By) (by []oee.By, err error) {
 	if text == "" {
 		return nil, nil
@@ -62,13 +62,14 @@ func ParseBy(text string, allowed ...oee.By) (by []oee.By, err error) {
 	return by, nil
 }
 
-// CheckOEE returns errdefs.Invalid when OEE would have too many results.
+// CheckOEE returns errdefs.Invalid if OEE would have too many results.
 func (s *Service) CheckOEE(x *Selection, by []oee.By) error {
 	return s.checkSize(x.Account, x.Captured(), by)
 }
 
-// OEE returns the terms of a selection's captured stations, added up, in order of place, time, shift and SKU. Each sum has its
-// time, also where by has none. Without by there is one sum. Errors: errdefs.Invalid when there are too many; the store's.
+// OEE returns the sums of terms of a selection's captured stations, ordered by place, time, shift and SKU. Each sum has
+// its time, even without a time bucket. With an empty by it returns one sum. Errors: errdefs.Invalid if there are too
+// many sums; the store's.
 func (s *Service) OEE(ctx context.Context, x *Selection, by []oee.By) ([]oee.Sum, error) {
 	list := x.Captured()
 	places := make(map[string]oee.Place, len(list))
@@ -95,7 +96,7 @@ func (s *Service) OEE(ctx context.Context, x *Selection, by []oee.By) ([]oee.Sum
 	return sums, nil
 }
 
-// sums reads the rows that figures by something are made of, station by station: those of whole days, where hours do not matter.
+// sums reads the rows of the figures station by station: those of whole days if hours are not needed.
 func (s *Service) sums(ctx context.Context, account string, list []Station, by []oee.By, use func(*station.Rules, []oee.Row, []energy.Row) error) error {
 	read := s.cfg.Floor.Days
 	switch {

@@ -14,9 +14,9 @@ import (
 // rangeForms lists the forms of a range in one value.
 const rangeForms = "must be today, yesterday, week, last7d, month or two times with a slash between them, such as 2026-11-20T06:00:00Z/2026-11-20T14:00:00Z"
 
-// ParseRange reads a range of time: from and to, or code (monitoring.md section 4). A date stands for its production day in c,
-// and as an end includes it; an empty to is now, ms. ok is false when all three are empty. Errors are errdefs.Invalid and name
-// the fields from, to and rangecode: among others, the range is longer than most or ends before it begins.
+// ParseRange parses a range of time: from and to, or code (monitoring.md section 4). A date is its production day in c,
+// and as an end includes it; an empty to is now, ms. ok is false if all three are empty. Errors are errdefs.Invalid for
+// the fields from, to and rangecode, for example for a range longer than most or an end before the start.
 func ParseRange(code, from, to string, c *calendar.Calendar, now int64, most time.Duration) (r calendar.Range, ok bool, err error) {
 	first, last := "from", "to" // the fields that errors name
 	switch {
@@ -60,7 +60,7 @@ func ParseRange(code, from, to string, c *calendar.Calendar, now int64, most tim
 // clockChange is how much longer than its days a named range may be.
 const clockChange = 2 * time.Hour
 
-// lasting returns the length of a range, ms, in days, or in hours when it is shorter than two days.
+// lasting formats the length of a range, ms, in days, or in hours if it is shorter than two days.
 func lasting(ms int64) string {
 	unit, length := " days", float64(ms)/float64(instant.DayMs)
 	if ms < 2*instant.DayMs {
@@ -69,9 +69,9 @@ func lasting(ms int64) string {
 	return strconv.FormatFloat(math.Round(length*10)/10, 'f', -1, 64) + unit
 }
 
-// ParseMoment reads a time, or a date as the beginning or the end of its production day.
+// ParseMoment parses a time, or a date as the start or the end of its production day.
 func ParseMoment(field, text string, c *calendar.Calendar, end bool) (int64, error) {
-	// In a query, a plus that was not written as %2B is a blank.
+	// In a query, a plus that is not written as %2B is decoded as a space.
 	text = strings.Replace(text, " ", "+", 1)
 	if d, err := time.Parse(time.DateOnly, text); err == nil && inYears(d) {
 		day := c.DayRange(calendar.DayOf(d.Year(), d.Month(), d.Day()))

@@ -17,7 +17,7 @@ func TestParseRange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Production days begin at six: at half past five on Friday it is still Thursday's.
+	// Production days begin at six: half past five on Friday belongs to Thursday.
 	c := calendar.NewCalendar(calendar.CalendarConfig{Zone: berlin, DayStartHour: 6})
 	now := time.Date(2026, 11, 20, 4, 30, 0, 0, time.UTC).UnixMilli()
 	const most = 366 * 24 * time.Hour
@@ -31,7 +31,8 @@ func TestParseRange(t *testing.T) {
 		{"rangecode=2026-10-25/2026-10-25", "2026-10-25T05:00:00.000Z", "2026-10-26T05:00:00.000Z"},
 		{"rangecode=2026-10-24/2026-10-24", "2026-10-24T04:00:00.000Z", "2026-10-25T05:00:00.000Z"}, // clocks go back
 		{"from=2026-11-19T00:00:00Z", "2026-11-19T00:00:00.000Z", "2026-11-20T04:30:00.000Z"},
-		{"from=2026-11-19T00:00:00+01:00", "2026-11-18T23:00:00.000Z", "2026-11-20T04:30:00.000Z"}, // a plus that became a blank
+		// a plus decoded as a space
+		{"from=2026-11-19T00:00:00+01:00", "2026-11-18T23:00:00.000Z", "2026-11-20T04:30:00.000Z"},
 		{"from=2026-11-01&to=2026-11-30", "2026-11-01T05:00:00.000Z", "2026-12-01T05:00:00.000Z"},
 	} {
 		q, err := url.ParseQuery(tt.query)
@@ -69,7 +70,7 @@ func TestParseRange(t *testing.T) {
 	}
 }
 
-// FuzzParseRange: whatever is asked for is a range within its bounds, or refused with the field that is wrong.
+// FuzzParseRange: every input is a range within the limits, or refused with the invalid field.
 func FuzzParseRange(f *testing.F) {
 	for _, s := range [][3]string{{"today"}, {"2026-11-20/2026-11-21"}, {"2026-11-20T06:00:00Z/2026-11-20T14:00:00.5+01:00"}, {"", "2026-11-19", "2026-11-20T00:00:00Z"}, {"/", "0", "9999-12-31T23:59:59-23:59"}, {"", "1970-01-01", ""}} {
 		f.Add(s[0], s[1], s[2])

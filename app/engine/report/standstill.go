@@ -8,17 +8,17 @@ import (
 	"opsmon/app/engine/oee"
 )
 
-// Stretch is a stretch of time, ms.
+// Stretch is a range of time, ms.
 type Stretch struct{ Start, End int64 }
 
-// Standstills is how long a station stood in scheduled production, however short that was.
+// Standstills are the standstills of a station in scheduled production, however short.
 type Standstills struct {
 	Lengths  oee.Lengths
-	Complete bool      // Longest are all
-	Longest  []Stretch // in order of time
+	Complete bool      // Longest has all of them
+	Longest  []Stretch // ordered by time
 }
 
-// Standstills returns a station's standstills, and the longest of them, most at most. Errors: the floor's, ctx's.
+// Standstills returns a station's standstills, and at most most of the longest ones. Errors: the floor's, ctx's.
 func (s *Service) Standstills(ctx context.Context, account string, a *Station, most int) (Standstills, error) {
 	var out Standstills
 	long := longest{most: most}
@@ -30,7 +30,7 @@ func (s *Service) Standstills(ctx context.Context, account string, a *Station, m
 	return out, err
 }
 
-// longest holds the longest of many stretches.
+// longest collects the longest ranges.
 type longest struct {
 	list []Stretch
 	most int
@@ -42,7 +42,7 @@ func (l *longest) add(x Stretch) {
 	}
 }
 
-// cut leaves no more than the most; of equal ones the first.
+// cut reduces the list to the limit; of equal ones the first remain.
 func (l *longest) cut() {
 	slices.SortFunc(l.list, func(a, b Stretch) int {
 		return cmp.Or(cmp.Compare(b.End-b.Start, a.End-a.Start), cmp.Compare(a.Start, b.Start))
@@ -50,7 +50,7 @@ func (l *longest) cut() {
 	l.list = l.list[:min(len(l.list), l.most)]
 }
 
-// byTime returns them in order of time.
+// byTime returns the ranges ordered by time.
 func (l *longest) byTime() []Stretch {
 	l.cut()
 	slices.SortFunc(l.list, func(a, b Stretch) int { return cmp.Compare(a.Start, b.Start) })

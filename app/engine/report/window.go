@@ -20,31 +20,31 @@ const (
 	ByMinute Resolution = iota
 	ByHour
 	ByDay   // production days
-	ByShift // without a shift pattern by production day
+	ByShift // production days if the station has no shift pattern
 )
 
-// ParseResolution returns the resolution of a name; "" is ByMinute.
+// ParseResolution returns the resolution with a name; "": ByMinute.
 func ParseResolution(name string) (Resolution, bool) {
 	r, ok := map[string]Resolution{"": ByMinute, "minute": ByMinute, "hour": ByHour, "day": ByDay, "shift": ByShift}[name]
 	return r, ok
 }
 
-// Window is what a station did in a stretch of time: the sum of its minutes (monitoring.md section 3). Start, what is of the end
-// of a minute, and averages are those of the whole stretch; Issues are ids within the account.
+// Window is the sum of a station's minutes in a range (monitoring.md section 3). Start, values at the end of a minute,
+// and averages are those of the whole range. Issues are IDs within the account.
 type Window struct {
 	monitor.Window
 	Station   string
 	End       int64   // ms
-	ShiftName *string // the name of the shift that the window is of; nil where it is of another stretch
+	ShiftName *string // the name of the shift of the window; nil: not by shift
 }
 
-// span is the stretch of time that a window is of.
+// span is the time range of a window.
 type span struct {
 	calendar.Range
 	shift *string
 }
 
-// cut returns the windows of a range; it is not called for minutes.
+// cut returns the windows of a range; it is not called for ByMinute.
 func (r Resolution) cut(s *station.Station, from, to int64) []span {
 	switch r {
 	case ByHour:
@@ -63,7 +63,7 @@ func spans(list []calendar.Range) []span {
 	return out
 }
 
-// shiftsOf returns the shifts of a range; where there is no pattern all time is one shift, which is returned by the day.
+// shiftsOf returns the shifts of a range. Without a pattern all time is one shift, which is returned day by day.
 func shiftsOf(s *station.Station, from, to int64) []span {
 	if s.Calendar.Always() {
 		return spans(s.Calendar.Buckets(from, to, calendar.UnitDay))
@@ -79,15 +79,15 @@ func shiftsOf(s *station.Station, from, to int64) []span {
 	return out
 }
 
-// Windows are the windows of some stations, one station after another. They are computed when they are asked for: of a thousand
-// stations and a year they would fill the memory.
+// Windows are the windows of some stations, one station after the other. They are calculated on demand, because those
+// of a thousand stations and a year would not fit into memory.
 type Windows struct {
 	service *Service
 	account string
 	list    []rows
 }
 
-// rows are windows of one station.
+// rows are the windows of one station.
 type rows struct {
 	station     *station.Station
 	from, to    int64
@@ -97,14 +97,14 @@ type rows struct {
 
 func (x *rows) count() int { return x.last - x.first }
 
-// part returns the windows from the first to before the last.
+// part returns the windows [first, last).
 func (x *rows) part(first, last int) rows {
 	part := *x
 	part.first, part.last = x.first+first, x.first+last
 	return part
 }
 
-// stretch makes the windows' times.
+// stretch calculates the times of the windows.
 func (x *rows) stretch() stretch {
 	if x.by == ByMinute {
 		return stretch{x.station, x.from + int64(x.first)*instant.MinuteMs, x.from + int64(x.last)*instant.MinuteMs, nil}
@@ -113,7 +113,7 @@ func (x *rows) stretch() stretch {
 	return stretch{x.station, list[0].Start, list[len(list)-1].End, list}
 }
 
-// stretch is a stretch of time of a station with its windows.
+// stretch is a range of a station with its windows.
 type stretch struct {
 	station  *station.Station
 	from, to int64
@@ -127,7 +127,7 @@ func (x *stretch) count() int {
 	return int((x.to - x.from) / instant.MinuteMs)
 }
 
-// part returns the windows from the first to before the last.
+// part returns the windows [first, last).
 func (x *stretch) part(first, last int) stretch {
 	if x.spans != nil {
 		return stretch{x.station, x.spans[first].Start, x.spans[last-1].End, x.spans[first:last]}
@@ -135,8 +135,8 @@ func (x *stretch) part(first, last int) stretch {
 	return stretch{x.station, x.from + int64(first)*instant.MinuteMs, x.from + int64(last)*instant.MinuteMs, nil}
 }
 
-// Windows returns the windows of a selection's stations, energy meters as in Production: from when on something is known of each
-// station.
+// Windows returns the windows of a selection's stations, from the start of each station's data. Energy meters are
+// treated as in Production.
 func (s *Service) Windows(x *Selection, by Resolution) (*Windows, error) {
 	w := &Windows{service: s, account: x.Account}
 	known := map[rowsOf]int{}
@@ -164,7 +164,7 @@ func (s *Service) Windows(x *Selection, by Resolution) (*Windows, error) {
 	return w, nil
 }
 
-// rowsOf is a range whose windows have been counted: stations that share a calendar have the same.
+// rowsOf caches the number of windows of a range: stations that share a calendar have the same.
 type rowsOf struct {
 	calendar *calendar.Calendar
 	from, to int64
@@ -179,7 +179,7 @@ func (w *Windows) Len() int {
 	return n
 }
 
-// Page returns the windows after the first skip, limit at most.
+// Page returns at most limit windows after the first skip.
 func (w *Windows) Page(skip, limit int) *Windows {
 	out := &Windows{service: w.service, account: w.account}
 	for i := range w.list {
@@ -193,7 +193,8 @@ func (w *Windows) Page(skip, limit int) *Windows {
 	return out
 }
 
-// Each computes the windows, one after another, from about a day of a station at a time. Errors: the store's, use's own.
+// Each calculates the windows one by one, reading about a day of a station at a time. Errors: the store's, and those of
+// use.
 func (w *Windows) Each(ctx context.Context, use func(*Window) error) error {
 	f := w.service.cfg.Floor
 	timeline, err := f.Timeline(w.account)
@@ -226,7 +227,7 @@ func (w *Windows) Each(ctx context.Context, use func(*Window) error) error {
 	return nil
 }
 
-// each makes the windows from the detail of a stretch.
+// each calculates the windows from the detail of a range.
 func (x *stretch) each(d *floor.Detail, timeline *station.Timeline, use func(*Window) error) error {
 	all := monitor.Windows(d.Segments, d.Minutes)
 	for i := range x.count() {
@@ -242,7 +243,7 @@ func (x *stretch) each(d *floor.Detail, timeline *station.Timeline, use func(*Wi
 			if len(all) > 0 && all[0].Start == at {
 				w.add(&all[0])
 			} else {
-				w.Times[monitor.Unscheduled][monitor.NoData] += instant.MinuteMs // nothing is known of it
+				w.Times[monitor.Unscheduled][monitor.NoData] += instant.MinuteMs // time before the station's data
 			}
 		}
 		w.Start = r.Start
@@ -261,7 +262,7 @@ func (x *stretch) each(d *floor.Detail, timeline *station.Timeline, use func(*Wi
 	return nil
 }
 
-// add adds a minute; minutes come in order.
+// add adds a minute; minutes must come in order.
 func (x *Window) add(w *monitor.Window) {
 	x.Times.Add(&w.Times)
 	if w.DowntimeSince != 0 {
@@ -289,7 +290,7 @@ func (x *Window) add(w *monitor.Window) {
 	}
 }
 
-// measured averages the speed and signal strength of minutes, each over the time in which it was known.
+// measured averages the speed and the signal strength of minutes, each over the time in which it was known.
 func (x *Window) measured(minutes []monitor.Minute) {
 	speed, speedMs, rssi, rssiCount := 0.0, int64(0), 0.0, int64(0)
 	for i := range minutes {

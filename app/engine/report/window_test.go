@@ -9,7 +9,8 @@ import (
 	"opsmon/app/engine/station"
 )
 
-// BenchmarkRowsOfAPlant measures the memory of the windows of a thousand stations and a year, by the hour, before they are computed.
+// BenchmarkRowsOfAPlant measures the memory of the windows of a thousand stations and a year, by the hour, before they
+// are calculated.
 func BenchmarkRowsOfAPlant(b *testing.B) {
 	s := &station.Station{Rules: &station.Rules{Calendar: calendar.NewCalendar(calendar.CalendarConfig{Zone: time.UTC})}}
 	from, to := time.Date(2025, 11, 20, 0, 0, 0, 0, time.UTC).UnixMilli(), time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC).UnixMilli()

@@ -36,7 +36,7 @@ func works(n int) string {
 	return string(out)
 }
 
-// BenchmarkResolve resolves a manifest for all its stations, from the typed form.
+// BenchmarkResolve resolves a decoded manifest for all its stations.
 func BenchmarkResolve(b *testing.B) {
 	for _, n := range []int{10, 100, 1000, 10_000} {
 		b.Run(fmt.Sprintf("stations=%d", n), func(b *testing.B) {
@@ -56,8 +56,8 @@ func BenchmarkResolve(b *testing.B) {
 	}
 }
 
-// BenchmarkChanges goes through a year of revisions, of which each changes one station, for a first station, from the
-// store; and for the others after it.
+// BenchmarkChanges reads a year of revisions, each of which changes one station: for a first station from the store,
+// and then for the others.
 func BenchmarkChanges(b *testing.B) {
 	for _, n := range []int{10, 100, 1000} {
 		b.Run(fmt.Sprintf("stations=%d", n), func(b *testing.B) {

@@ -8,8 +8,8 @@ import (
 	"opsmon/kv"
 )
 
-// SKU implements monitor.Products. A store in which it cannot be read is damaged, which the store tells; it is then as one that
-// does not exist.
+// SKU implements monitor.Products. If it cannot be read, the store is damaged and has logged that; the SKU is then
+// treated as missing.
 func (t *revisions) SKU(code string, at int64) (monitor.SKU, int64) {
 	p, until, err := t.product(code, at)
 	if err != nil || p.Gone {
@@ -18,7 +18,7 @@ func (t *revisions) SKU(code string, at int64) (monitor.SKU, int64) {
 	return p.SKU, until
 }
 
-// product returns what holds of a SKU at a moment, and until when.
+// product returns a SKU at a moment, and until when it is valid.
 func (t *revisions) product(code string, at int64) (p product, until int64, err error) {
 	until = math.MaxInt64
 	r, err := t.recordAt(at)
@@ -41,7 +41,7 @@ func (t *revisions) product(code string, at int64) (p product, until int64, err 
 	return p, until, nil
 }
 
-// Values returns what a unit of some SKUs is worth at a moment, ms, where they have a value; and until when that holds.
+// Values returns the values of units of some SKUs at a moment, ms, and until when they are valid.
 func (t *revisions) Values(skus map[string]bool, at int64) (values map[string]float64, until int64, err error) {
 	values, until = map[string]float64{}, math.MaxInt64
 	for code := range skus {
@@ -52,7 +52,7 @@ func (t *revisions) Values(skus map[string]bool, at int64) (values map[string]fl
 		if p.HasValue {
 			values[code] = p.Value
 		}
-		for next != math.MaxInt64 { // other changes of the SKU do not matter
+		for next != math.MaxInt64 { // skip changes of other fields
 			later, after, err := t.product(code, next)
 			if err != nil {
 				return nil, 0, err
@@ -67,7 +67,7 @@ func (t *revisions) Values(skus map[string]bool, at int64) (values map[string]fl
 	return values, until, nil
 }
 
-// SKUChanged returns the first moment, ms, at which a revision after one changed a SKU; false where none did.
+// SKUChanged returns the first moment, ms, at which a revision after after changed a SKU; false: none did.
 func (t *revisions) SKUChanged(code string, after int64) (at int64, changed bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -82,7 +82,7 @@ func (t *revisions) SKUChanged(code string, after int64) (at int64, changed bool
 	return t.from(c.list[n].revision), true, nil
 }
 
-// Since reports what kinds of change revisions after one brought: to rules of stations, to SKUs.
+// Since reports whether revisions after a revision changed rules of stations, and SKUs.
 func (t *revisions) Since(revision int64) (rules, skus bool, err error) {
 	if _, err := t.recordAt(math.MaxInt64); err != nil {
 		return false, false, err
@@ -93,7 +93,7 @@ func (t *revisions) Since(revision int64) (rules, skus bool, err error) {
 	return rules, skus, nil
 }
 
-// rulesOf returns what revisions made of a station's rules, up to the newest that is known. The caller holds mu.
+// rulesOf returns the changes of a station's rules up to the newest revision. The caller holds mu.
 func (t *revisions) rulesOf(code string, newest uint64) (*changes[digest], error) {
 	c := t.stations[code]
 	if c == nil {
@@ -103,7 +103,7 @@ func (t *revisions) rulesOf(code string, newest uint64) (*changes[digest], error
 	return c, follow(t, c, newest, ruleChanges, code, func(v ruleChange) digest { return v.Rules })
 }
 
-// skuOf returns what revisions made of a SKU. The caller holds mu, and has records.
+// skuOf returns the changes of a SKU. The caller holds mu and has loaded records.
 func (t *revisions) skuOf(code string) (*changes[product], error) {
 	c := t.skus[code]
 	if c == nil {
@@ -114,7 +114,7 @@ func (t *revisions) skuOf(code string) (*changes[product], error) {
 	return c, follow(t, c, newest, skuChanges, code, func(v product) product { return v })
 }
 
-// follow reads what revisions changed up to the newest. The caller holds mu.
+// follow reads the changes up to the newest revision. The caller holds mu.
 func follow[V, T any](t *revisions, c *changes[T], newest uint64, b *kv.Bucket[revisionKey, V], code string, value func(V) T) error {
 	if c.through >= newest {
 		return nil
@@ -136,7 +136,7 @@ func follow[V, T any](t *revisions, c *changes[T], newest uint64, b *kv.Bucket[r
 	return err
 }
 
-// rules returns the rules that a revision brought to a station. The caller holds mu.
+// rules returns the rules of a station as of a revision that changed them. The caller holds mu.
 func (t *revisions) rules(code string, c numbered[digest]) (*Rules, error) {
 	if f := t.current.Load(); f != nil {
 		if s := f.plan.Of(code); s != nil && s.Monitor.Revision == int64(c.revision) {

@@ -8,7 +8,7 @@ import (
 	"opsmon/kv"
 )
 
-// Buckets names the buckets of this room.
+// Buckets returns the names of the package's buckets, for kv.Config.Buckets.
 func Buckets() []string {
 	return []string{
 		noteBucket.Name(), corrections.Name(),
@@ -16,7 +16,7 @@ func Buckets() []string {
 	}
 }
 
-// Check reads all that the room keeps, and reports what cannot be read, belongs to no account, or is missing.
+// Check reads every record and reports those that are unreadable, belong to no account, or are missing.
 func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 	for item, err := range noteBucket.Scan(tx, kv.Range{}) {
 		switch {
@@ -64,7 +64,7 @@ func checkEffects(tx *kv.Tx, known map[string]bool, report func(problem string))
 	}
 }
 
-// checkParts reports parts of rules that are not what their key says.
+// checkParts reports parts of rules that do not match the digest in their key.
 func checkParts(tx *kv.Tx, report func(problem string)) {
 	for item, err := range ruleParts.Scan(tx, kv.Range{}) {
 		switch {
@@ -76,7 +76,7 @@ func checkParts(tx *kv.Tx, report func(problem string)) {
 	}
 }
 
-// checkChanges reports changes that cannot be read, or in which fit finds something wrong.
+// checkChanges reports changes that are unreadable or that fit finds fault with.
 func checkChanges[V any](tx *kv.Tx, known map[string]bool, report func(problem string), b *kv.Bucket[revisionKey, V], fit func(V) error) {
 	for item, err := range b.Scan(tx, kv.Range{}) {
 		if err == nil && !known[item.Key.A] {

@@ -14,12 +14,12 @@ import (
 	"opsmon/schema/strictjson"
 )
 
-// corrections holds the corrections of an account by number; they are numbered from 1 without a gap.
+// corrections has the corrections of an account by number, from 1 without gaps.
 var corrections = kv.NewBucket("correction", kv.PairOf(kv.String, kv.Uint64), kv.JSON[Correction]())
 
-// Correction changes what held at stations for a stretch of the past (monitoring.md section 8). It lies over whatever the
-// manifest's revisions said then; where several do, the one with the highest number has the last word, field by field.
-// It is never edited: only undone.
+// Correction changes the configuration of stations for a range in the past (monitoring.md section 8). It overrides the
+// manifest's revisions of that time. Where several overlap, the one with the highest number wins, field by field. A
+// correction is never edited, only undone.
 //
 // Stored as JSON: a changed field needs a migration.
 type Correction struct {
@@ -29,16 +29,16 @@ type Correction struct {
 	Note         string          `json:"note,omitempty"`
 	StationCodes []string        `json:"stationCodes"`
 	From         int64           `json:"from"`    // Unix ms, a whole minute
-	To           int64           `json:"to"`      // likewise; not included
+	To           int64           `json:"to"`      // Unix ms, a whole minute; exclusive
 	Changes      json.RawMessage `json:"changes"` // {station, skus, reasons, shiftPatterns} of fields as in a manifest
 	UndoneAt     time.Time       `json:"undoneAt,omitzero"`
 	UndoneBy     string          `json:"undoneBy,omitempty"`
 }
 
-// MaxCorrections is how many an account may have. Those that are undone count: their numbers are not used again.
+// MaxCorrections is the limit for an account. It includes undone ones, whose numbers are not used again.
 const MaxCorrections = 10_000
 
-// Patch reads what the correction changes.
+// Patch decodes the changes.
 func (c *Correction) Patch() (*account.Patch, error) {
 	tree, err := strictjson.Decode(c.Changes)
 	if err != nil {
@@ -47,8 +47,8 @@ func (c *Correction) Patch() (*account.Patch, error) {
 	return PatchOf(tree), nil
 }
 
-// PatchOf makes a patch of the changes of a correction, as strictjson decodes them. What has another shape than the schema
-// says is left out.
+// PatchOf converts the changes of a correction, as decoded by strictjson, to a patch. It ignores values that do not
+// match the schema.
 func PatchOf(tree any) *account.Patch {
 	root, _ := tree.(map[string]any)
 	list := func(name string) (objects []map[string]any) {
@@ -65,7 +65,7 @@ func PatchOf(tree any) *account.Patch {
 	return p
 }
 
-// readCorrections reads all corrections of an account, in order. Errors are the store's.
+// readCorrections reads all corrections of an account in order. Errors are the store's.
 func readCorrections(store *kv.Store, accountID string) (list []Correction, err error) {
 	if store == nil {
 		return nil, nil
@@ -83,7 +83,7 @@ func readCorrections(store *kv.Store, accountID string) (list []Correction, err 
 	return list, err
 }
 
-// AddCorrection stores a correction under the next number and gives it back with that. Errors are the store's.
+// AddCorrection stores a correction under the next number and returns it. Errors are the store's.
 func AddCorrection(tx *kv.Tx, accountID string, c Correction) (Correction, error) {
 	c.Number = 1
 	for item, err := range corrections.ScanDown(tx, kv.Under(corrections, accountID)) {
@@ -96,7 +96,7 @@ func AddCorrection(tx *kv.Tx, accountID string, c Correction) (Correction, error
 	return c, corrections.Put(tx, kv.Pair[string, uint64]{A: accountID, B: c.Number}, c)
 }
 
-// GetCorrection reads a correction; kv.ErrNotFound.
+// GetCorrection reads a correction. Error: kv.ErrNotFound.
 func GetCorrection(tx *kv.Tx, accountID string, number uint64) (Correction, error) {
 	return corrections.Get(tx, kv.Pair[string, uint64]{A: accountID, B: number})
 }
@@ -107,10 +107,10 @@ func UndoCorrection(tx *kv.Tx, accountID string, c Correction, by string) (Corre
 	return c, corrections.Put(tx, kv.Pair[string, uint64]{A: accountID, B: c.Number}, c)
 }
 
-// Corrections returns the corrections of the account, in order, undone ones too.
+// Corrections returns the corrections of the account in order, including undone ones.
 func (t *Timeline) Corrections() []Correction { return t.corrected.Load().all }
 
-// Correct makes a correction that was stored, or undone, count from now on.
+// Correct updates the timeline after a correction was stored or undone.
 func (t *Timeline) Correct(c Correction) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -123,8 +123,8 @@ func (t *Timeline) Correct(c Correction) {
 	t.corrected.Store(newOverlay(list))
 }
 
-// With returns a timeline in which a correction counts that is not stored, or, undone, one that is stored does not. It lives
-// on beside this one, as long as it is used.
+// With returns a copy of the timeline as if a correction were stored or, if it is undone, as if it were undone. The
+// copy remains valid for as long as it is used.
 func (t *Timeline) With(c Correction) *Timeline {
 	all := t.Corrections()
 	if c.Number == 0 {
@@ -138,22 +138,22 @@ func (t *Timeline) With(c Correction) *Timeline {
 	return with
 }
 
-// maxRevision are the bits of a monitor.Config.Revision that number the manifest's revision. Those above name the boundary
-// at which the corrections that lie over it began to be what they are: 0 where there are none, else twice the number of a
-// correction, less one where that begins.
+// maxRevision is the mask for the manifest's revision in a monitor.Config.Revision. The bits above identify the
+// correction boundary since which the same corrections apply: 0 for none, else twice the number of the correction,
+// minus one if it begins there.
 const maxRevision = 1<<32 - 1
 
-// overlay is all corrections of an account. It does not change but for what it remembers.
+// overlay has all corrections of an account. It is immutable except for its cache.
 type overlay struct {
 	all    []Correction
-	byCode map[string][]*laid // those that count, by station, in order of their numbers
+	byCode map[string][]*laid // those in force by station, in order of their numbers
 
 	mu    sync.Mutex
-	made  map[string]*resolver // by revision and the corrections that lie over it
-	order []string             // of made
+	made  map[string]*resolver // cache by revision and corrections
+	order []string             // keys of made
 }
 
-// laid is a correction that counts.
+// laid is a correction in force.
 type laid struct {
 	*Correction
 	patch *account.Patch
@@ -168,7 +168,7 @@ func newOverlay(list []Correction) *overlay {
 		}
 		patch, err := c.Patch()
 		if err != nil {
-			continue // Check reports it
+			continue // reported by Check
 		}
 		l := &laid{c, patch}
 		for _, code := range c.StationCodes {
@@ -178,7 +178,7 @@ func newOverlay(list []Correction) *overlay {
 	return o
 }
 
-// over returns the corrections that lie over a station at a moment.
+// over returns the corrections of a station at a moment.
 func (o *overlay) over(code string, at int64) (list []*laid) {
 	for _, l := range o.byCode[code] {
 		if l.From <= at && at < l.To {
@@ -188,7 +188,7 @@ func (o *overlay) over(code string, at int64) (list []*laid) {
 	return list
 }
 
-// boundary names the latest moment, up to the one given, at which a correction of the station began or ended.
+// boundary returns the identifier of the latest moment up to at at which a correction of the station began or ended.
 func (o *overlay) boundary(code string, at int64) (name int64) {
 	var latest int64
 	for _, l := range o.byCode[code] {
@@ -201,7 +201,7 @@ func (o *overlay) boundary(code string, at int64) (name int64) {
 	return name
 }
 
-// station returns a station of a plan as corrected at a moment.
+// station returns a station of a plan with the corrections at a moment.
 func (o *overlay) station(p *Plan, code string, at int64) (*Station, error) {
 	list := o.over(code, at)
 	if len(list) == 0 {
@@ -210,7 +210,7 @@ func (o *overlay) station(p *Plan, code string, at int64) (*Station, error) {
 	return o.corrected(p, code, list, o.boundary(code, at))
 }
 
-// named returns a station of a plan as corrected from a boundary on; nil when there is no such boundary.
+// named returns a station of a plan with the corrections from a boundary on; nil: no such boundary.
 func (o *overlay) named(p *Plan, code string, boundary int64) (*Station, error) {
 	if boundary == 0 {
 		return p.Of(code), nil
@@ -227,10 +227,10 @@ func (o *overlay) named(p *Plan, code string, boundary int64) (*Station, error) 
 	return nil, nil
 }
 
-// keptResolvers bounds what an overlay remembers: while a range is computed again, the same few are asked for.
+// keptResolvers limits the cache of an overlay; a recalculation of a range uses the same few repeatedly.
 const keptResolvers = 32
 
-// corrected resolves a station of a plan with corrections over it.
+// corrected resolves a station of a plan with corrections.
 func (o *overlay) corrected(p *Plan, code string, list []*laid, boundary int64) (*Station, error) {
 	key := fmt.Sprint(p.Revision)
 	for _, l := range list {
@@ -270,7 +270,7 @@ func (o *overlay) corrected(p *Plan, code string, list []*laid, boundary int64) 
 	return corrected, r.fix(corrected.Rules)
 }
 
-// checkCorrections reads all corrections, and reports what is wrong with them.
+// checkCorrections reads all corrections and reports problems.
 func checkCorrections(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 	account, next := "", uint64(1)
 	for item, err := range corrections.Scan(tx, kv.Range{}) {

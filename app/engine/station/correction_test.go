@@ -13,7 +13,7 @@ import (
 	"opsmon/kv"
 )
 
-// correct stores a correction and makes it count.
+// correct stores a correction and updates the timeline.
 func (h *house) correct(from, to time.Duration, changes string, codes ...string) Correction {
 	h.t.Helper()
 	c := Correction{CreatedAt: h.clock.Now(), Author: "boss@millbrook.example", StationCodes: codes, From: ms(from), To: ms(to), Changes: json.RawMessage(changes)}
@@ -28,7 +28,7 @@ func (h *house) correct(from, to time.Duration, changes string, codes ...string)
 	return c
 }
 
-// seen writes the changes of a station down: when, the revision, the boundary, and what a test wants to see of it.
+// seen formats the changes of a station: time, revision, boundary and the value of what.
 func seen(t *testing.T, line *Timeline, code string, from, to time.Duration, what func(*Rules) any) string {
 	t.Helper()
 	list, err := line.Changes(code, ms(from), ms(to))
@@ -55,8 +55,8 @@ func seen(t *testing.T, line *Timeline, code string, from, to time.Duration, wha
 
 func threshold(s *Rules) any { return s.Monitor.UtilisationThreshold / 1000 }
 
-// TestCorrections lays corrections over the revisions of years: alone, over each other, over a revision and over a time in
-// which the station was away; and undoes them.
+// TestCorrections applies corrections to the revisions of years: single and overlapping ones, across a revision and
+// while the station was out of the manifest; and undoes them.
 func TestCorrections(t *testing.T) {
 	h := years(t)
 	h.clock.set(20 * h1)
@@ -175,7 +175,7 @@ func TestCheckCorrections(t *testing.T) {
 	}
 }
 
-// skuA returns what the engine knows of the SKU A at a station.
+// skuA returns the engine's SKU A at a station.
 func skuA(s *Station) monitor.SKU {
 	k, _ := s.Monitor.SKU("A", latest)
 	return k

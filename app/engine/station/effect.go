@@ -13,8 +13,8 @@ import (
 	"opsmon/kv"
 )
 
-// What each revision of a manifest changed for monitoring is worked out once, when it is applied, and stored with it. So
-// the cost of a change is what it changed, and the past is read without the documents of that time.
+// The changes of each manifest revision that matter to monitoring are calculated when it is applied, and stored with
+// it. The cost of a revision is therefore proportional to its changes, and the past is read without old documents.
 var (
 	effects       = kv.NewBucket("revisionEffect", kv.PairOf(kv.String, kv.Uint64), kv.JSON[effect]())                            // by account and revision
 	ruleChanges   = kv.NewBucket("ruleChange", kv.PairOf(kv.String, kv.PairOf(kv.String, kv.Uint64)), kv.JSON[ruleChange]())      // by account, station and revision
@@ -22,39 +22,41 @@ var (
 	skuChanges    = kv.NewBucket("skuChange", kv.PairOf(kv.String, kv.PairOf(kv.String, kv.Uint64)), kv.JSON[product]())          // by account, SKU and revision
 )
 
-// effect is what a revision changed for the account as a whole. It is stored as JSON: a changed field needs a migration.
+// effect has a revision's changes of the account as a whole. It is stored as JSON: a changed field needs a migration.
 type effect struct {
-	At    int64 `json:"at"`              // when the revision was stored, Unix ms
-	Shape bool  `json:"shape,omitempty"` // more than names, prices and what is stored of SKUs: rules of stations may have changed
-	SKUs  bool  `json:"skus,omitempty"`  // some of skuChanges are of this revision
+	At int64 `json:"at"` // when the revision was stored, Unix ms
+	// changes beyond names, prices and stored SKUs: rules of stations may have changed
+	Shape bool `json:"shape,omitempty"`
+	SKUs  bool `json:"skus,omitempty"` // the revision has records in skuChanges
 }
 
-// ruleChange is what a revision made of a station's rules. It is stored as JSON: a changed field needs a migration.
+// ruleChange is a revision's change of a station's rules. It is stored as JSON: a changed field needs a migration.
 type ruleChange struct {
 	Rules digest `json:"rules,omitzero"` // zero: the station left the manifest
 }
 
-// product is what figures need of a SKU. It is stored as JSON, and so is monitor.SKU: a changed field needs a migration.
+// product has the fields of a SKU that figures need. It is stored as JSON, as is monitor.SKU: a changed field needs a
+// migration.
 type product struct {
 	monitor.SKU
-	Value    float64 `json:",omitempty"` // worth of a unit, in the account's currency
+	Value    float64 `json:",omitempty"` // value of a unit, in the account's currency
 	HasValue bool    `json:",omitempty"`
-	Gone     bool    `json:",omitempty"` // it left the manifest
+	Gone     bool    `json:",omitempty"` // it was removed from the manifest
 }
 
 func (p product) same(o product) bool { return reflect.DeepEqual(p, o) }
 
-// revisionChange is what a revision changed, to be stored in its transaction.
+// revisionChange is the change of a revision, to be stored in its transaction.
 type revisionChange struct {
 	effect
-	tariff *energy.Tariff    // where it is another one
-	rules  map[string]digest // by station; zero: it left
+	tariff *energy.Tariff    // nil: unchanged
+	rules  map[string]digest // by station; zero: removed
 	skus   map[string]product
 	parts  parts
 }
 
-// EffectOf works out what a manifest changes in comparison with the one before; nil where there was none. It is an error
-// where one of them did not pass the checks.
+// EffectOf calculates the changes of a manifest relative to the one before, or nil for the first. It returns an error
+// if one of them is invalid.
 func EffectOf(was, is *account.Manifest) (account.Effect, error) {
 	e := &revisionChange{rules: map[string]digest{}, skus: map[string]product{}, parts: parts{}}
 	before := energy.Tariff{}
@@ -97,7 +99,7 @@ func EffectOf(was, is *account.Manifest) (account.Effect, error) {
 	return e, err
 }
 
-// products notes the SKUs that changed.
+// products adds the changed SKUs.
 func (e *revisionChange) products(was, is *account.Manifest) {
 	old := map[string]product{}
 	if was != nil {
@@ -118,23 +120,23 @@ func (e *revisionChange) products(was, is *account.Manifest) {
 	e.SKUs = len(e.skus) > 0
 }
 
-// sameArray reports whether two slices are one and the same.
+// sameArray reports whether two slices share the same array.
 func sameArray[T any](a, b []T) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
-// tariffOf returns the tariff of a manifest, without its From.
+// tariffOf returns the tariff of a manifest without From.
 func tariffOf(m *account.Manifest) energy.Tariff {
 	price, co2 := m.Settings.ElectricalPricePerKwh, m.Settings.ElectricalCo2PerKwh
 	return energy.Tariff{Price: float(price), CO2: float(co2), HasPrice: price.Set(), HasCO2: co2.Set()}
 }
 
-// sameShape reports whether two manifests differ in nothing but names and texts that people read, prices, and what effects
-// hold of SKUs.
+// sameShape reports whether two manifests differ only in names and texts for people, prices, and the SKU fields of
+// product.
 func sameShape(a, b *account.Manifest) bool {
 	if !reflect.DeepEqual(plainSettings(a), plainSettings(b)) {
 		return false
 	}
 	if sameArray(a.Plants, b.Plants) && sameArray(a.Reasons, b.Reasons) && sameArray(a.SKUs, b.SKUs) {
-		return true // all arrays come from one document
+		return true // both share the arrays of one document
 	}
 	return reflect.DeepEqual(plainArrays(a), plainArrays(b))
 }
@@ -145,7 +147,7 @@ func plainSettings(m *account.Manifest) account.Settings {
 	return s
 }
 
-// plainArrays returns the arrays of a manifest without what does not matter to its shape.
+// plainArrays returns the arrays of a manifest without the fields that sameShape ignores.
 func plainArrays(m *account.Manifest) *account.Manifest {
 	p := &account.Manifest{
 		ShiftPatterns: slices.Clone(m.ShiftPatterns), Reasons: plainReasons(m.Reasons), Tasks: m.Tasks, TaskLists: m.TaskLists,
@@ -182,7 +184,7 @@ func plainReasons(list []account.Reason) []account.Reason {
 	return list
 }
 
-// Put stores the effect of a revision, in the transaction that stores that. Errors are the store's.
+// Put stores the effect in the transaction that stores the revision. Errors are the store's.
 func (e *revisionChange) Put(tx *kv.Tx, accountID string, revision uint64, at time.Time) error {
 	e.At = at.UnixMilli()
 	for _, code := range slices.Sorted(maps.Keys(e.rules)) {
@@ -209,14 +211,14 @@ func (e *revisionChange) Put(tx *kv.Tx, accountID string, revision uint64, at ti
 	return effects.Put(tx, kv.Pair[string, uint64]{A: accountID, B: revision}, e.effect)
 }
 
-// revisionKey names what a revision of an account changed of a station or SKU.
+// revisionKey is the key of a change: account, station or SKU, revision.
 type revisionKey = kv.Pair[string, kv.Pair[string, uint64]]
 
 func ofRevision(accountID, code string, revision uint64) revisionKey {
 	return revisionKey{A: accountID, B: kv.Pair[string, uint64]{A: code, B: revision}}
 }
 
-// MigrateEffects stores the effects of all revisions that were made before there were any. Errors are the store's.
+// MigrateEffects stores the effects of revisions made before effects were stored. Errors are the store's.
 func MigrateEffects(tx *kv.Tx) error {
 	ids, err := account.IDs(tx)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"opsmon/kv"
 )
 
-// kept writes down what is stored of a revision's effect: its kind, the stations and SKUs it changed, the tariff.
+// kept formats the stored effect of a revision: its kind, the changed stations and SKUs, the tariff.
 func (h *house) kept(revision uint64) string {
 	h.t.Helper()
 	out := ""
@@ -52,7 +52,7 @@ func (h *house) kept(revision uint64) string {
 	return out
 }
 
-// TestEffect checks what each kind of change is stored to have changed.
+// TestEffect checks the stored effect of each kind of change.
 func TestEffect(t *testing.T) {
 	const press = `plants[0].stationGroups[0].stations[0].`
 	for _, c := range []struct{ edit, want string }{
@@ -96,7 +96,7 @@ func TestEffect(t *testing.T) {
 	}
 }
 
-// TestSKUs checks what a SKU is at each moment, and until when, though revisions between change other things.
+// TestSKUs checks the SKU at each moment and until when it is valid, with revisions of other fields in between.
 func TestSKUs(t *testing.T) {
 	h := years(t) // the cycle of A changes at 6 h
 	for range 2 {
@@ -144,7 +144,7 @@ func TestSKUs(t *testing.T) {
 	}
 }
 
-// TestRulesAt: there are rules also for moments at which the station is not in the manifest.
+// TestRulesAt: a station has rules even at moments at which it is not in the manifest.
 func TestRulesAt(t *testing.T) {
 	h := years(t)
 	for at, want := range map[time.Duration]int64{-h1: 1, 0: 1, 4*h1 - 1: 1, 4 * h1: 5, 5 * h1: 5, 7*h1 - 1: 5, 7 * h1: 8, 90 * h1: 8} {
@@ -157,8 +157,8 @@ func TestRulesAt(t *testing.T) {
 	}
 }
 
-// TestThePlanSharesRules: a revision that does not touch a station leaves its rules the very ones that they were, and one
-// that only sets a price the stations.
+// TestThePlanSharesRules: a revision that does not change a station reuses its Rules, and one that only changes a price
+// reuses the stations.
 func TestThePlanSharesRules(t *testing.T) {
 	h := newHouse(t, small)
 	now := func() *Plan {
@@ -180,7 +180,7 @@ func TestThePlanSharesRules(t *testing.T) {
 		t.Errorf("%+v, %+v", third.Of("PRESS-1"), third.Of("PRESS-2"))
 	}
 
-	// Nobody looks between the next two, of which the first alone changes rules.
+	// No plan is requested between the next two, of which only the first changes rules.
 	const priced1, renamed, slower = `electricalPricePerKwh = 1`, `plants[0].stationGroups[0].stations[0].name = "Renamed"`, `plants[0].stationGroups[0].stations[1].minimumCycleTime = 9`
 	h.apply(3*h1, edit(t, small, priced1, renamed, slower))
 	h.apply(4*h1, edit(t, small, priced1, slower, `skus[0].cycleTime = 500`, `reasons[0].name = "Stuck"`))
@@ -199,7 +199,7 @@ func TestThePlanSharesRules(t *testing.T) {
 	}
 }
 
-// TestMigrateEffects works the effects of years out of the documents, and comes to what was stored at the time.
+// TestMigrateEffects calculates the effects of years from the documents and compares them with the stored ones.
 func TestMigrateEffects(t *testing.T) {
 	h := years(t)
 	dump := func() map[string]string {
@@ -262,7 +262,7 @@ func empty[K comparable, V any](t *testing.T, tx *kv.Tx, b *kv.Bucket[K, V]) {
 	}
 }
 
-// TestRulesAreStoredOnce: stations and revisions with equal rules share what is stored of them.
+// TestRulesAreStoredOnce: stations and revisions with equal rules share their stored parts.
 func TestRulesAreStoredOnce(t *testing.T) {
 	h := newHouse(t, small)
 	h.apply(h1, edit(t, small, `enableEditPartsPerCycle = "on"`))

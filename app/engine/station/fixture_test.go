@@ -41,8 +41,8 @@ const small = `{"version":"v1","account":{"id":"millbrook","domain":"millbrook.e
   {"code":"graz","name":"Graz","timezone":"Europe/Vienna","dayStartHour":0,"weekStartDay":6,"stationGroups":[
    {"code":"press","name":"Pressen","shiftPatternCode":"two","stations":[{"code":"PRESSE-1","name":"Presse 1"}]}]}]}}`
 
-// edit changes a document: an edit is "path = JSON", "path += JSON" (one more item) or "path -" (away with it), and paths
-// start at account.
+// edit changes a document. An edit is "path = JSON", "path += JSON" (append an item) or "path -" (delete). Paths start
+// at account.
 func edit(t testing.TB, doc string, edits ...string) string {
 	t.Helper()
 	var root any
@@ -100,7 +100,7 @@ func change(t testing.TB, v any, steps []string, op string, value any) any {
 	return nil
 }
 
-// watch is a clock that moves only when told to.
+// watch is a clock that is set by hand.
 type watch struct {
 	mu  sync.Mutex
 	now time.Time
@@ -120,7 +120,7 @@ func (w *watch) set(after time.Duration) int64 {
 	return w.now.UnixMilli()
 }
 
-// house is a real store with accounts and timelines on it.
+// house is a real store with accounts and timelines.
 type house struct {
 	t        testing.TB
 	clock    *watch
@@ -129,7 +129,7 @@ type house struct {
 	*Timelines
 }
 
-// newHouse makes the account of a manifest at start.
+// newHouse creates the account of a manifest at start.
 func newHouse(t testing.TB, manifest string) *house {
 	t.Helper()
 	h := &house{t: t, clock: &watch{now: start}}
@@ -153,7 +153,7 @@ func newHouse(t testing.TB, manifest string) *house {
 	return h
 }
 
-// reopen makes accounts and timelines that know what the store holds and nothing else.
+// reopen opens accounts and timelines again, with only what is stored.
 func (h *house) reopen() {
 	h.t.Helper()
 	var err error
@@ -167,7 +167,7 @@ func boss() auth.Principal {
 	return auth.Principal{Type: auth.TypeSession, SessionID: "s1", Email: "boss@millbrook.example", AccountID: "millbrook", Role: auth.Admin, UserRole: auth.UserRoleCustomer}
 }
 
-// apply makes a manifest the configuration, at a moment after start, ms.
+// apply applies a manifest at a time after start and returns it in ms.
 func (h *house) apply(after time.Duration, manifest string) (at int64) {
 	h.t.Helper()
 	at = h.clock.set(after)
@@ -196,7 +196,7 @@ func (h *house) line() *Timeline {
 	return line
 }
 
-// at returns a station as of a moment after start.
+// at returns a station at a time after start.
 func (h *house) at(after time.Duration, code string) *Station {
 	h.t.Helper()
 	p, err := h.line().At(start.Add(after).UnixMilli())
@@ -206,7 +206,7 @@ func (h *house) at(after time.Duration, code string) *Station {
 	return p.Of(code)
 }
 
-// resolved returns a station of a manifest without a store.
+// resolved resolves a station of a manifest without a store.
 func resolved(t testing.TB, manifest, code string) *Station {
 	t.Helper()
 	s := newHouse(t, manifest).at(0, code)

@@ -17,21 +17,21 @@ import (
 	"opsmon/kv"
 )
 
-// noteBucket holds the notes by account and station code.
+// noteBucket has the notes by account and station code.
 var noteBucket = kv.NewBucket("stationBoard", kv.PairOf(kv.String, kv.String), kv.JSON[Note]())
 
-// Note is the operator who works at a station and the alert that is shown there (monitoring.md section 10). Times are
-// Unix ms. It is stored as JSON: a changed field needs a migration.
+// Note has the operator at a station and the alert shown there (monitoring.md section 10). Times are Unix ms. It is
+// stored as JSON: a changed field needs a migration.
 type Note struct {
-	OperatorInitials string `json:"operatorInitials,omitempty"` // "" is nobody
-	OperatorSince    int64  `json:"operatorSince,omitempty"`    // when it was said last
-	OperatorBy       string `json:"operatorBy,omitempty"`       // the credential that said it
-	AlertMessage     string `json:"alertMessage,omitempty"`     // "" is none
+	OperatorInitials string `json:"operatorInitials,omitempty"` // "": nobody
+	OperatorSince    int64  `json:"operatorSince,omitempty"`    // when it was last set
+	OperatorBy       string `json:"operatorBy,omitempty"`       // the credential that set it
+	AlertMessage     string `json:"alertMessage,omitempty"`     // "": none
 	AlertSince       int64  `json:"alertSince,omitempty"`
-	AlertExpiresAt   int64  `json:"alertExpiresAt,omitempty"` // 0: it stays until somebody takes it down
+	AlertExpiresAt   int64  `json:"alertExpiresAt,omitempty"` // 0: does not expire
 }
 
-// expired returns the note without an alert that has expired by now.
+// expired returns the note without its alert if that has expired.
 func (n Note) expired(now int64) Note {
 	if n.AlertExpiresAt != 0 && n.AlertExpiresAt <= now {
 		n.AlertMessage, n.AlertSince, n.AlertExpiresAt = "", 0, 0
@@ -39,31 +39,30 @@ func (n Note) expired(now int64) Note {
 	return n
 }
 
-// The limits of a note.
+// Limits of a note.
 const (
 	maxAlert     = 280 // characters
 	maxAlertTime = 366 * 24 * time.Hour
-	saidAgain    = instant.MinuteMs // within which the same initials from the same tablet are nothing new
+	saidAgain    = instant.MinuteMs // within this time, the same initials from the same tablet are no change
 )
 
-// NotesConfig is what NewNotes needs.
+// NotesConfig has the dependencies of Notes.
 type NotesConfig struct {
 	Store    *kv.Store
 	Accounts interface {
 		Get(accountID string) (*account.Snapshot, error)
 	}
-	// Authorize checks in a transaction that the caller's credential still holds and has the role; nil = the principal is
-	// believed.
+	// Authorize checks in a transaction that the caller's credential is still valid and has the role; nil: no check.
 	Authorize func(*kv.Tx, auth.Principal, auth.Role) error
-	// Changed is called after the note of a station has changed. It must return at once. nil = nobody.
+	// Changed is called after the note of a station has changed. It must not block. nil: no call.
 	Changed func(accountID, stationCode string)
-	Log     *slog.Logger // nil = none
+	Log     *slog.Logger // nil: discard
 }
 
-// Notes stores the notes of stations, and holds them in memory. It may be used by many goroutines.
+// Notes stores the notes of stations and caches them in memory. It is safe for concurrent use.
 type Notes struct {
 	cfg     NotesConfig
-	writing sync.Mutex // one change after another, so that memory follows the store
+	writing sync.Mutex // held during a change and the update of the cache, so that both have the same order
 	mu      sync.RWMutex
 	notes   map[kv.Pair[string, string]]Note
 }
@@ -91,17 +90,17 @@ func NewNotes(cfg NotesConfig) (*Notes, error) {
 	return b, err
 }
 
-// Of returns the note of a station at a moment, ms, without an alert that has expired by then.
+// Of returns the note of a station at a moment, ms, without an expired alert.
 func (b *Notes) Of(accountID, stationCode string, now int64) Note {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	return b.notes[kv.Pair[string, string]{A: accountID, B: stationCode}].expired(now)
 }
 
-// SetOperator returns who works at a station; nil is nobody. Who says the same again says it anew: of two tablets at a station the
-// one that said it before has nothing up there any more, and nothing to take down. The same one says nothing new within a minute.
-// Operators may say so of the stations that they are bound to.
-// Errors: Invalid (initials; stationCode of an energy meter), Forbidden, NotFound, Conflict on an archived account.
+// SetOperator sets the operator at a station; nil: nobody. Repeating the same initials sets them again, so that another
+// tablet that set them before cannot remove them; from the same tablet, a repetition within a minute has no effect.
+// Operators may only set the stations that they are bound to. Errors: Invalid (initials; stationCode of an energy
+// meter), Forbidden, NotFound, Conflict for an archived account.
 func (b *Notes) SetOperator(p auth.Principal, stationCode string, initials *string) (Note, error) {
 	text := ""
 	if initials != nil {
@@ -132,7 +131,7 @@ func (b *Notes) SetOperator(p auth.Principal, stationCode string, initials *stri
 	return n, err
 }
 
-// staffed reports whether somebody can work at a station: Invalid for an energy meter.
+// staffed checks that somebody can work at a station. Error: Invalid for an energy meter.
 func (b *Notes) staffed(accountID, stationCode string) error {
 	snap, err := b.cfg.Accounts.Get(accountID)
 	if err != nil {
@@ -145,8 +144,8 @@ func (b *Notes) staffed(accountID, stationCode string) error {
 	return err
 }
 
-// SetAlert puts a message up at a station, until a moment or, nil, until it is taken down; a nil message takes it down.
-// Errors: Invalid (message, expiresAt), Forbidden, NotFound, Conflict on an archived account.
+// SetAlert sets the alert of a station, until expiresAt or, if that is nil, until it is removed; a nil message removes
+// it. Errors: Invalid (message, expiresAt), Forbidden, NotFound, Conflict for an archived account.
 func (b *Notes) SetAlert(p auth.Principal, stationCode string, message *string, expiresAt *time.Time) (Note, error) {
 	text, until, err := readAlert(message, expiresAt)
 	if err != nil {
@@ -181,13 +180,13 @@ func (b *Notes) SetAlert(p auth.Principal, stationCode string, message *string, 
 	return n, err
 }
 
-// CheckAlert returns what is wrong with an alert, whoever puts it up: Invalid (message, expiresAt).
+// CheckAlert validates an alert. Error: Invalid (message, expiresAt).
 func CheckAlert(message *string, expiresAt *time.Time) error {
 	_, _, err := readAlert(message, expiresAt)
 	return err
 }
 
-// readAlert checks an alert: its text, "" to take it down, and until when it stays, ms, 0 for as long as nobody takes it down.
+// readAlert validates an alert and returns its text, "" to remove it, and its expiry, ms, 0 for none.
 func readAlert(message *string, expiresAt *time.Time) (text string, until int64, err error) {
 	var problems errdefs.Problems
 	if message != nil {
@@ -213,7 +212,7 @@ func inThePast(until int64) error {
 	return errdefs.InvalidField("expiresAt", "must lie in the future; it is %s", instant.FormatMs(until))
 }
 
-// unfit returns what is wrong with a text that a tablet shows in one line; "" when nothing is.
+// unfit returns what is wrong with a text that a tablet shows in one line; "" if it is valid.
 func unfit(text string) string {
 	if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
 		return "must be one line of text without control characters"
@@ -221,7 +220,7 @@ func unfit(text string) string {
 	return ""
 }
 
-// change stores what fn makes of a note, with an audit record of what it says; where it says nothing, nothing changed.
+// change stores the note changed by fn, with the audit record that fn returns; an empty record means no change.
 func (b *Notes) change(p auth.Principal, role auth.Role, stationCode, action string, fn func(n *Note, now int64) map[string]string) (Note, error) {
 	snap, err := b.cfg.Accounts.Get(p.AccountID)
 	if err != nil {

@@ -33,7 +33,7 @@ func as(role auth.Role, stations ...string) auth.Principal {
 	return p
 }
 
-// TestBoard puts things up and takes them down, and reads them again from the store alone.
+// TestBoard sets and removes operators and alerts, and reads them again from the store.
 func TestBoard(t *testing.T) {
 	h := newHouse(t, small)
 	var told []string
@@ -59,7 +59,7 @@ func TestBoard(t *testing.T) {
 	}
 	n, err := operator(1, new("ABC"))
 	step(1, Note{OperatorInitials: "ABC", OperatorBy: "session:s1", OperatorSince: ms(1)}, n, err)
-	n, err = operator(h1, new("ABC")) // the same again: said anew
+	n, err = operator(h1, new("ABC")) // the same again: set again
 	step(h1, Note{OperatorInitials: "ABC", OperatorBy: "session:s1", OperatorSince: ms(h1)}, n, err)
 	until := start.Add(3 * h1)
 	n, err = alert(2*h1, new("Mind the <step>"), &until)
@@ -71,7 +71,7 @@ func TestBoard(t *testing.T) {
 	}
 	n, err = operator(4*h1, nil)
 	if err == nil {
-		n, err = operator(4*h1, nil) // nobody twice is nothing new
+		n, err = operator(4*h1, nil) // removing nobody is no change
 	}
 	step(4*h1, Note{OperatorSince: ms(4 * h1)}, n, err)
 	n, err = alert(5*h1, new("Stays"), nil)
@@ -108,8 +108,8 @@ func TestBoard(t *testing.T) {
 	}
 }
 
-// TestTheSameInitialsAgain: a tablet whose answers are lost says who works there again and again. Within a minute that is nothing new;
-// from another tablet it is, which takes it down by that moment.
+// TestTheSameInitialsAgain: a tablet whose answers are lost repeats its initials. Within a minute that is no change;
+// from another tablet it is, and the operator then belongs to that tablet.
 func TestTheSameInitialsAgain(t *testing.T) {
 	h := newHouse(t, small)
 	told := 0
@@ -135,7 +135,7 @@ func TestTheSameInitialsAgain(t *testing.T) {
 	}
 }
 
-// TestBoardRefuses checks what cannot be put up, by whom and where; and that nothing is then.
+// TestBoardRefuses checks which values, callers and stations are refused, without any change.
 func TestBoardRefuses(t *testing.T) {
 	h := newHouse(t, edit(t, small, `plants[0].stationGroups[1].enableMeterOnly = "on"`))
 	b := h.notes(func(string, string) { t.Error("something changed") })
@@ -196,7 +196,7 @@ func TestBoardRefuses(t *testing.T) {
 	}
 }
 
-// TestCheckFinds checks what Check reports.
+// TestCheckFinds checks the reports of Check.
 func TestCheckFinds(t *testing.T) {
 	h := newHouse(t, small)
 	if _, err := h.notes(nil).SetOperator(boss(), "PRESS-1", new("ABC")); err != nil {

@@ -7,7 +7,7 @@ import (
 	"opsmon/app/engine/calendar"
 )
 
-// Plan is one revision of a manifest resolved for all stations. It must not be changed.
+// Plan is one manifest revision resolved for all stations. It must not be changed.
 type Plan struct {
 	Account  string
 	Revision int64
@@ -20,14 +20,14 @@ type Plan struct {
 	options Options
 }
 
-// PlantOf is a plant of a plan with what hangs from it.
+// PlantOf is a plant of a plan with its groups and stations.
 type PlantOf struct {
 	Plant
 	Zone        *time.Location
-	Calendar    *calendar.Calendar // its days and weeks; it has no shifts
+	Calendar    *calendar.Calendar // for days and weeks; it has no shifts
 	Groups      []GroupOf
 	Stations    []*Station // of all its groups
-	TotalEnergy []string   // totalEnergyStationCodes; nil: not set, an empty list is set
+	TotalEnergy []string   // totalEnergyStationCodes; nil: not set, which differs from an empty list
 }
 
 // GroupOf is a station group of a plan with its stations.
@@ -37,11 +37,11 @@ type GroupOf struct {
 	TotalEnergy []string // as for a plant
 }
 
-// Of returns the station of a code; nil when the plan has none.
+// Of returns the station with a code; nil: not in the plan.
 func (p *Plan) Of(code string) *Station { return p.byCode[code] }
 
-// TotalEnergy returns the meters whose energy is that of a plant, or of a group of it where group is not "":
-// totalEnergyStationCodes. It returns nil where that is not set.
+// TotalEnergy returns the meters for the energy of a plant, or of a group of it if group is not ""
+// (totalEnergyStationCodes); nil: not set.
 func (p *Plan) TotalEnergy(plant, group string) []string {
 	for i := range p.Plants {
 		of := &p.Plants[i]
@@ -60,19 +60,20 @@ func (p *Plan) TotalEnergy(plant, group string) []string {
 	return nil
 }
 
-// Options are what the appliance, and no manifest, says of all stations.
+// Options are settings of the appliance for all stations.
 type Options struct {
 	AliveTimeout int64 // ms of silence after which a station is disconnected; 0: monitor.DefaultAliveTimeout
-	Spread       int64 // ms since the count signal before over which a signal's units are spread; 0: monitor.DefaultSpread
+	// ms since the previous count signal over which a signal's units are spread; 0: monitor.DefaultSpread
+	Spread int64
 }
 
-// Resolve makes the plan of a manifest, which must not change any more. It is an error when the manifest is not one that
-// passed the checks: its time zones have to be known.
+// Resolve returns the plan of a manifest, which must not change afterwards. It returns an error if the manifest is
+// invalid, for example because a time zone is unknown.
 func Resolve(m *account.Manifest, revision, from int64, o Options) (*Plan, error) {
 	return resolveLike(nil, m, revision, from, o)
 }
 
-// resolveLike is Resolve of a manifest that differs from a plan's in nothing that rules are made of: it takes those over.
+// resolveLike is Resolve of a manifest whose rules equal those of a plan, which it reuses.
 func resolveLike(same *Plan, m *account.Manifest, revision, from int64, o Options) (*Plan, error) {
 	r, err := newResolver(m, revision, o)
 	if err != nil {

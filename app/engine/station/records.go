@@ -24,19 +24,19 @@ func (t *revisions) storedAt(revision uint64) (int64, error) {
 	return e.At, err
 }
 
-// from returns the moment from which on a revision was in force, ms. The caller holds mu, and has loaded it.
+// from returns the moment at which a revision came into force, ms. The caller holds mu and has loaded the revision.
 func (t *revisions) from(revision uint64) int64 {
 	if first := t.records[0].number; revision >= first && revision-first < uint64(len(t.records)) {
 		return t.records[revision-first].from
 	}
 	if revision > t.records[len(t.records)-1].number {
-		return math.MaxInt64 // nobody looks at that one yet
+		return math.MaxInt64 // not requested so far
 	}
-	return math.MinInt64 // before all that anybody looked at
+	return math.MinInt64 // before all requested revisions
 }
 
-// load makes sure that the newest revision is known, and, a chunk at a time, those that came into force since a moment: more
-// reports that there are earlier ones to be loaded. The caller holds mu.
+// load loads the newest revision and, one chunk at a time, those that came into force since a moment: more reports
+// whether earlier ones remain. The caller holds mu.
 func (t *revisions) load(since int64) (more bool, err error) {
 	snap, err := t.accounts.Get(t.account)
 	if err != nil {
@@ -71,8 +71,8 @@ func (t *revisions) load(since int64) (more bool, err error) {
 	return true, nil
 }
 
-// order works out when the revisions before the one at an index came into force: not after a later one. It ends where it meets
-// those for which that is known already.
+// order calculates when the revisions before an index came into force: never after a later one. It stops at those for
+// which that is already known.
 func (t *revisions) order(end int) {
 	from := int64(math.MaxInt64)
 	if end < len(t.records) {
@@ -107,10 +107,10 @@ func (t *revisions) read(first, last uint64) ([]record, error) {
 	return records, err
 }
 
-// shaped reports whether rules of stations may have changed with one of the revisions after one, up to another.
+// shaped reports whether rules of stations may have changed in the revisions (after, last].
 func (t *revisions) shaped(after, last uint64) (bool, error) {
 	if last-after > chunk {
-		return true, nil // to read them all would take longer
+		return true, nil // reading them all would take longer
 	}
 	list, err := t.read(after+1, last)
 	return slices.ContainsFunc(list, func(r record) bool { return r.shape }), err
@@ -136,7 +136,7 @@ func (t *revisions) tryRecord(at int64) (r record, more bool, err error) {
 	return t.records[max(i-1, 0)], false, nil
 }
 
-// between returns the records of the revisions after a number that came into force at a moment or before.
+// between returns the records of the revisions after after that came into force at to or before.
 func (t *revisions) between(after uint64, to int64) []record {
 	t.mu.Lock()
 	defer t.mu.Unlock()

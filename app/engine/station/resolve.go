@@ -12,7 +12,7 @@ import (
 	"opsmon/app/iso"
 )
 
-// resolver makes the stations of one manifest. It belongs to one goroutine at a time.
+// resolver resolves the stations of one manifest. It must be used by one goroutine at a time.
 type resolver struct {
 	*account.Resolver
 	m        *account.Manifest
@@ -24,15 +24,15 @@ type resolver struct {
 	reasons   map[*account.ReasonView]reasonsOf
 	skusOf    map[**account.SKU]map[string]*account.SKU
 
-	skus        monitor.SKUs // all of the account's: a schedule may run with one that can no longer be chosen
+	skus        monitor.SKUs // all of the account's: a schedule may have one that can no longer be selected
 	values      map[string]float64
 	roles       map[string]oee.Role
-	parts       parts // of the rules that were made
+	parts       parts // parts of the resolved rules
 	rolesDigest digest
-	same        *Plan // the rules of its stations hold here too; nil: there is none
+	same        *Plan // its rules are reused; nil: none
 }
 
-// place is a plant with what its stations share.
+// place is a plant with the values shared by its stations.
 type place struct {
 	*account.Plant
 	zone *time.Location
@@ -93,7 +93,7 @@ func (r *resolver) each(use func(p *place, s *Station)) error {
 	return nil
 }
 
-// collectRoles takes in the roles of all reasons: a stop keeps its cause when that can no longer be chosen.
+// collectRoles collects the roles of all reasons: a stop keeps its cause even if that can no longer be selected.
 func (r *resolver) collectRoles(reasons []account.Reason) {
 	for i := range reasons {
 		if role := roleOf(reasons[i].OEE); role != oee.RoleNone {
@@ -103,7 +103,7 @@ func (r *resolver) collectRoles(reasons []account.Reason) {
 	}
 }
 
-// calendar returns the calendar of a plant with a shift pattern, or none.
+// calendar returns the calendar of a plant with a shift pattern; nil: no pattern.
 func (r *resolver) calendar(p *place, pattern *account.ShiftPattern) (*calendar.Calendar, digest, error) {
 	key := p.Code + "\n"
 	if pattern != nil {
@@ -128,7 +128,7 @@ func (r *resolver) calendar(p *place, pattern *account.ShiftPattern) (*calendar.
 	return made.Calendar, d, err
 }
 
-// reasonsAt returns what can be chosen of a tree; trees that stations share are gone through once.
+// reasonsAt returns the selectable reasons of a tree. Trees shared by stations are processed once.
 func (r *resolver) reasonsAt(tree []account.ReasonView) (reasonsOf, error) {
 	var key *account.ReasonView
 	if len(tree) > 0 {
@@ -171,7 +171,7 @@ func (o *reasonsOf) collect(tree []account.ReasonView) {
 	}
 }
 
-// skusAt returns the SKUs of a list by code; lists that stations share become one map.
+// skusAt returns the SKUs of a list by code. Shared lists become one map.
 func (r *resolver) skusAt(list []*account.SKU) map[string]*account.SKU {
 	var key **account.SKU
 	if len(list) > 0 {
@@ -188,8 +188,7 @@ func (r *resolver) skusAt(list []*account.SKU) map[string]*account.SKU {
 	return made
 }
 
-// station resolves one station of a group. group and own need not be the manifest's own: a changed copy is resolved as it
-// would be in their place.
+// station resolves one station of a group. group and own may be changed copies of those in the manifest.
 func (r *resolver) station(p *place, group *account.StationGroup, own *account.Station) (*Station, error) {
 	v := r.Resolve(p.Plant, group, own)
 	filled := own.WithDefaults()
@@ -222,7 +221,7 @@ func (r *resolver) station(p *place, group *account.StationGroup, own *account.S
 	return s, r.parts.seal(s.Rules, days, reasons.digest, r.rolesDigest)
 }
 
-// fix makes the SKUs that the resolver knows a part of what tells rules apart.
+// fix includes the resolver's SKUs in the digest of rules.
 func (r *resolver) fix(rules *Rules) (err error) {
 	if rules.engine, err = r.parts.add([]any{rules.engine, r.skus}); err != nil {
 		return err
@@ -231,7 +230,7 @@ func (r *resolver) fix(rules *Rules) (err error) {
 	return err
 }
 
-// engine returns the engine's configuration of a station whose flags and settings are there.
+// engine returns the engine's configuration of a station with resolved flags and settings.
 func (r *resolver) engine(s *Station, cal *calendar.Calendar, causes map[string]bool) *monitor.Config {
 	f := s.Settings
 	on := func(flag account.Flag) bool { v, _ := s.Flag(flag.String()); return v }
@@ -261,7 +260,7 @@ var productiveModes = map[string]monitor.ProductiveMode{
 	"productive_signal": monitor.ProductiveSignal, "electrical_usage": monitor.ProductiveElectrical, "line_speed": monitor.ProductiveLineSpeed,
 }
 
-// productOf returns what figures need of a SKU.
+// productOf returns the fields of a SKU that figures need.
 func productOf(k *account.SKU) product {
 	p := product{Value: float(k.Value), HasValue: k.Value.Set()}
 	p.SKU = monitor.SKU{
@@ -274,7 +273,7 @@ func productOf(k *account.SKU) product {
 	return p
 }
 
-// roleOf reads the property oee of a reason.
+// roleOf returns the role in the field oee of a reason.
 func roleOf(text *string) oee.Role {
 	if text == nil {
 		return oee.RoleNone
@@ -290,9 +289,9 @@ func roleOf(text *string) oee.Role {
 	return oee.RoleNone
 }
 
-// largest bounds what a manifest may say where the specification has no bound of its own: rates, values and prices above
-// it would only make sums that no answer can carry.
+// largest limits numbers of the manifest that have no limit in the specification: larger rates, values and prices would
+// only lead to sums that cannot be encoded in an answer.
 const largest = 1e9
 
-// float reads a number of the manifest; 0 when it is not set.
+// float returns a number of the manifest; 0: not set.
 func float(n account.Number) float64 { return min(n.Float(), largest) }

@@ -17,7 +17,7 @@ import (
 	"opsmon/kv"
 )
 
-// revisions are an account's manifest revisions: when each came into force, and what it changed.
+// revisions has an account's manifest revisions: when each came into force, and its changes.
 type revisions struct {
 	account  string
 	accounts Accounts
@@ -25,40 +25,41 @@ type revisions struct {
 	options  Options
 
 	current   atomic.Pointer[inForce]
-	resolving sync.Mutex // held by who makes the next one
-	reading   sync.Mutex // held by who reads which stations have left: where there are many it takes long
+	resolving sync.Mutex // held while the newest revision is resolved
+	reading   sync.Mutex // held while the list of removed stations is read, which can take long
 
-	mu       sync.Mutex
-	records  []record                    // without a gap, in order; the last is the newest, the first need not be revision 1
+	mu sync.Mutex
+	// in order without gaps; the last is the newest, the first may be later than revision 1
+	records  []record
 	stations map[string]*changes[digest] // by code: their rules
 	skus     map[string]*changes[product]
 	tariffs  changes[energy.Tariff]
 	library  library
 	made     map[rulesKey]*Rules
 	plans    map[uint64]*planEntry
-	held     int    // heldStations, but in tests
-	use      uint64 // counts up with each use of a plan
+	held     int    // heldStations, except in tests
+	use      uint64 // incremented with each use of a plan
 }
 
-// inForce is what holds now.
+// inForce is the state of the newest revision.
 type inForce struct {
 	plan     *Plan
 	document account.Hash // of the manifest's arrays
-	own      string       // the account's settings that plans are made of
+	own      string       // the account's settings that affect plans
 	gone     atomic.Pointer[map[string]*Station]
 }
 
-// record says when a revision came into force, and what kind of change it was.
+// record is when a revision came into force, and the kind of its change.
 type record struct {
 	number      uint64
 	stored      int64 // ms
-	from        int64 // when it came into force: never after a later one, even where the clock went back
+	from        int64 // when it came into force: never after a later one, even if the clock was set back
 	shape, skus bool  // as in effect
 }
 
-// changes are the revisions that changed something, in order, with what it became.
+// changes are the values of something after each revision that changed it, in order.
 type changes[T any] struct {
-	through uint64 // the last revision that was looked at
+	through uint64 // the last revision read
 	list    []numbered[T]
 }
 
@@ -67,31 +68,31 @@ type numbered[T any] struct {
 	value    T
 }
 
-// upTo returns how many of the changes came with a revision or before it.
+// upTo returns the number of changes up to a revision.
 func (c *changes[T]) upTo(revision uint64) int {
 	return sort.Search(len(c.list), func(i int) bool { return c.list[i].revision > revision })
 }
 
-// rulesKey names the rules that a revision brought to a station.
+// rulesKey is the key of a station's rules as of a revision.
 type rulesKey struct {
 	code     string
 	revision uint64
 }
 
-// planEntry is a plan that is being made or is there.
+// planEntry is a plan, or a plan that is being resolved.
 type planEntry struct {
 	make func() (*Plan, error)
 	used uint64
-	size int // stations, once known
+	size int // number of stations, once known
 }
 
 const (
-	// heldStations bounds the plans of the past that are kept, in stations: a few kilobytes each. The three used last are kept
-	// whatever their size.
+	// heldStations limits the cache of past plans, in stations of a few kilobytes each. The three plans used last are
+	// kept whatever their size.
 	heldStations = 5_000
-	// heldRules bounds the rules of the past that are kept: some hundred bytes each.
+	// heldRules limits the cache of past rules, of some hundred bytes each.
 	heldRules = 10_000
-	// chunk is how many revisions' records are read at a time, so that nobody waits long for somebody who looks far back.
+	// chunk is the number of revision records read at a time, which bounds the time that other goroutines wait.
 	chunk = 1000
 )
 
@@ -103,7 +104,7 @@ func newRevisions(accountID string, c *Config) *revisions {
 	}
 }
 
-// Now returns the plan in force: that of the newest revision of which anybody has been told.
+// Now returns the plan of the newest revision.
 func (t *revisions) Now() (*Plan, error) {
 	f, err := t.now()
 	if err != nil {
@@ -123,7 +124,7 @@ func (t *revisions) now() (*inForce, error) {
 	t.resolving.Lock()
 	defer t.resolving.Unlock()
 	f := t.current.Load()
-	if f.covers(snap) { // another one was quicker
+	if f.covers(snap) { // another goroutine was faster
 		return f, nil
 	}
 	next, err := t.succeed(f, snap)
@@ -138,7 +139,7 @@ func (f *inForce) covers(snap *account.Snapshot) bool {
 	return f != nil && f.plan.Revision >= int64(snap.Account.Revision)
 }
 
-// succeed makes what holds with a snapshot of the account; was is what held before, nil where nothing is known.
+// succeed returns the state for a snapshot of the account; was is the previous state, nil if unknown.
 func (t *revisions) succeed(was *inForce, snap *account.Snapshot) (*inForce, error) {
 	a := snap.Account
 	m, err := snap.Manifest()
@@ -192,11 +193,11 @@ func (t *revisions) succeed(was *inForce, snap *account.Snapshot) (*inForce, err
 	return next, nil
 }
 
-// left notes the stations that left with a revision, and forgets those that are back.
+// left adds the stations removed in a revision, and deletes those that were added again.
 func (f *inForce) left(was *inForce) {
 	before := was.gone.Load()
 	if before == nil || f.plan.Revision > was.plan.Revision+1 {
-		return // they are read when somebody asks for them: a revision that nobody looked at may have had others
+		return // they are read on demand: a revision that was never requested may have had others
 	}
 	gone := map[string]*Station{}
 	for code, s := range *before {
@@ -212,8 +213,8 @@ func (f *inForce) left(was *inForce) {
 	f.gone.Store(&gone)
 }
 
-// At returns the plan in force at a moment, ms, without corrections; before the first revision it is the first one. That of an
-// earlier revision is made of its document. Errors are the store's, or say that a revision cannot be read.
+// At returns the plan in force at a moment, ms, without corrections, or the first one for a moment before it. It
+// resolves earlier revisions from their documents. Errors are the store's, or report an unreadable revision.
 func (t *revisions) At(at int64) (*Plan, error) {
 	r, err := t.recordAt(at)
 	if err != nil {
@@ -222,7 +223,7 @@ func (t *revisions) At(at int64) (*Plan, error) {
 	return t.plan(r.number)
 }
 
-// Revision returns the number of the revision in force at a moment, without reading its manifest.
+// Revision returns the number of the revision in force at a moment without reading its manifest.
 func (t *revisions) Revision(at int64) (int64, error) {
 	r, err := t.recordAt(at)
 	return int64(r.number), err
@@ -231,8 +232,8 @@ func (t *revisions) Revision(at int64) (int64, error) {
 // PlanOf returns the plan of a revision.
 func (t *revisions) PlanOf(revision int64) (*Plan, error) { return t.plan(uint64(revision)) }
 
-// Shapes returns the numbers of the revision in force at a moment, ms, and of those since, in order, that changed more than
-// names, prices and figures of SKUs: for all else the plans between them say the same.
+// Shapes returns the number of the revision in force at a moment, ms, and of those up to to that changed more than
+// names, prices and figures of SKUs. All others have equal plans.
 func (t *revisions) Shapes(from, to int64) ([]int64, error) {
 	first, err := t.recordAt(from)
 	if err != nil {
@@ -247,8 +248,8 @@ func (t *revisions) Shapes(from, to int64) ([]int64, error) {
 	return list, nil
 }
 
-// Plans returns the plans in force in [from, to), in order, but for those that only repeat what the one before says of the
-// stations. More than most of them are an error that says so.
+// Plans returns the plans in force in [from, to), in order, without those equal to the previous one. More than most
+// plans are an error.
 func (t *revisions) Plans(from, to int64, most int) ([]*Plan, error) {
 	numbers, err := t.Shapes(from, to-1)
 	if err != nil {
@@ -266,8 +267,8 @@ func (t *revisions) Plans(from, to int64, most int) ([]*Plan, error) {
 	return plans, nil
 }
 
-// Tariffs returns the account's electricity tariffs that hold in [from, to), in order. Minutes are charged by the tariff of
-// their start: of those that came in one minute there is the last alone.
+// Tariffs returns the account's electricity tariffs in [from, to), in order. The tariff at the start of a minute
+// applies to the minute, so only the last of several changes in one minute is returned.
 func (t *revisions) Tariffs(from, to int64) ([]energy.Tariff, error) {
 	first, err := t.recordAt(from)
 	if err != nil {
@@ -285,10 +286,10 @@ func (t *revisions) Tariffs(from, to int64) ([]energy.Tariff, error) {
 	changes := t.tariffs.list[max(t.tariffs.upTo(first.number)-1, 0):t.tariffs.upTo(last.number)]
 	list := []energy.Tariff{changes[0].value}
 	if list[0].From = from; first.number == 1 {
-		list[0].From = math.MinInt64 // before the first revision the first one counts
+		list[0].From = math.MinInt64 // the first tariff also applies before the first revision
 	}
 	for n := 1; n < len(changes); {
-		// Those that came by the next minute's start: a search, as there may be thousands in a minute.
+		// The revisions up to the start of the next minute: a binary search, because a minute may have thousands.
 		by := instant.CeilMinute(t.from(changes[n].revision))
 		n += sort.Search(len(changes)-n-1, func(i int) bool { return t.from(changes[n+1+i].revision) > by })
 		tariff := changes[n].value
@@ -299,8 +300,8 @@ func (t *revisions) Tariffs(from, to int64) ([]energy.Tariff, error) {
 	return list, nil
 }
 
-// All returns the plan in force and beside it the stations that have left the manifest, as they last were, by code: each station
-// is in one of the two. One that never was in a revision that can be read is left out.
+// All returns the plan in force, and the stations that were removed from the manifest, as they last were, by code. Each
+// station is in one of the two. A station without a readable revision is left out.
 func (t *revisions) All() (*Plan, []*Station, error) {
 	f, err := t.now()
 	if err != nil {
@@ -324,7 +325,7 @@ func (t *revisions) goneOf(f *inForce) (map[string]*Station, error) {
 	}
 	t.reading.Lock()
 	defer t.reading.Unlock()
-	if gone := f.gone.Load(); gone != nil { // another one was quicker
+	if gone := f.gone.Load(); gone != nil { // another goroutine was faster
 		return *gone, nil
 	}
 	gone, err := t.readGone(f.plan)
@@ -345,7 +346,7 @@ func (t *revisions) readGone(now *Plan) (map[string]*Station, error) {
 		return nil, err
 	}
 	codes := slices.Collect(maps.Keys(lives))
-	for _, s := range newest.Stations { // one that has come back since then is gone in the plan that is asked about
+	for _, s := range newest.Stations { // a station that was added again since then is missing in the requested plan
 		codes = append(codes, s.Code)
 	}
 	gone := map[string]*Station{}
@@ -364,7 +365,7 @@ func (t *revisions) readGone(now *Plan) (map[string]*Station, error) {
 	return gone, nil
 }
 
-// lastOf returns a station as it was in the newest revision that has it; nil when there is none.
+// lastOf returns a station as of the newest revision that has it; nil: none.
 func (t *revisions) lastOf(code string, newest uint64) (*Station, error) {
 	t.mu.Lock()
 	c, err := t.rulesOf(code, newest)
@@ -388,7 +389,7 @@ func (t *revisions) lastOf(code string, newest uint64) (*Station, error) {
 	return nil, nil
 }
 
-// GoneCodes returns the codes of the stations that have left the manifest.
+// GoneCodes returns the codes of the stations that were removed from the manifest.
 func (t *revisions) GoneCodes() ([]string, error) {
 	p, err := t.Now()
 	if err != nil {
@@ -408,7 +409,7 @@ func (t *revisions) GoneCodes() ([]string, error) {
 	return codes, nil
 }
 
-// settingsOf returns the account's own settings that matter to stations, as text to compare.
+// settingsOf returns the account's settings that affect stations, as a text to compare.
 func settingsOf(a *account.Account) string {
 	var b strings.Builder
 	names := make([]string, 0, len(a.Own))
@@ -449,7 +450,7 @@ func (t *revisions) plan(number uint64) (*Plan, error) {
 	defer t.mu.Unlock()
 	switch {
 	case err != nil && t.plans[number] == e:
-		delete(t.plans, number) // the next one may have more luck
+		delete(t.plans, number) // the next attempt may succeed
 	case err == nil && e.size == 0:
 		e.size = len(p.Stations) + 1
 		t.drop()
@@ -457,7 +458,7 @@ func (t *revisions) plan(number uint64) (*Plan, error) {
 	return p, err
 }
 
-// drop lets go of the plans that have not been used for longest, until the rest are few enough.
+// drop removes the least recently used plans from the cache until it is small enough.
 func (t *revisions) drop() {
 	byUse := make([]uint64, 0, len(t.plans))
 	for number := range t.plans {
@@ -473,7 +474,7 @@ func (t *revisions) drop() {
 	}
 }
 
-// resolve makes the plan of a revision of its document.
+// resolve resolves a revision from its document.
 func (t *revisions) resolve(number uint64) (*Plan, error) {
 	at, err := t.storedAt(number)
 	if err != nil {

@@ -17,30 +17,30 @@ import (
 	"opsmon/kv"
 )
 
-// Rules are what a station's figures are made by, from one change of them to the next. They must not be changed.
+// Rules has the configuration of a station for its figures, from one change of it to the next. It must not be changed.
 type Rules struct {
 	Code     string // of the station
 	Calendar *calendar.Calendar
-	Monitor  *monitor.Config // Revision is that of the manifest which brought these rules
-	OEE      oee.Config      // Values is nil where SKUs are looked up over time: Timeline.Values
+	Monitor  *monitor.Config // Revision is the revision that introduced these rules
+	OEE      oee.Config      // Values is nil if the values of SKUs are looked up over time by Timeline.Values
 
-	digest digest // of all but the code and the revision: equal rules have equal digests
-	engine digest // of what the engine takes
+	digest digest // of everything except code and revision: equal rules have equal digests
+	engine digest // of the engine's part
 }
 
-// Same reports whether figures are made in the same way by both.
+// Same reports whether both lead to the same figures.
 func (r *Rules) Same(o *Rules) bool { return r == o || r.digest == o.digest }
 
-// sameEngine reports whether the engine does the same by both.
+// sameEngine reports whether both are equal for the engine.
 func (r *Rules) sameEngine(o *Rules) bool { return r == o || r.engine == o.engine }
 
-// digest stands for a part of the configuration that may be large: equal ones have equal digests.
+// digest is the hash of a possibly large part of the configuration: equal parts have equal digests.
 type digest account.Hash
 
-// MarshalText writes the digest in hexadecimal.
+// MarshalText encodes the digest in hexadecimal.
 func (d digest) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, d[:]), nil }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText decodes the result of MarshalText.
 func (d *digest) UnmarshalText(text []byte) error {
 	if hex.DecodedLen(len(text)) != len(d) {
 		return fmt.Errorf("a digest of %d characters", len(text))
@@ -49,37 +49,37 @@ func (d *digest) UnmarshalText(text []byte) error {
 	return err
 }
 
-// ruleParts holds rules, and the larger parts that rules share, by the digest of their JSON. They are kept once, however
-// many stations and revisions have them, and for as long as the account's revisions are.
+// ruleParts has rules, and the larger parts that rules share, by the digest of their JSON. Each is stored once for all
+// stations and revisions, for as long as the account's revisions.
 var ruleParts = kv.NewBucket("ruleParts", kv.Bytes32, kv.Raw)
 
-// storedRules are Rules as they are kept, as JSON: a changed field needs a migration.
+// storedRules are Rules as stored, as JSON: a changed field needs a migration.
 type storedRules struct {
-	Engine            digest  // of a storedEngine
-	Roles             digest  // of oee.Config.Roles
+	Engine            digest  // key of a storedEngine
+	Roles             digest  // key of oee.Config.Roles
 	Money             bool    `json:",omitempty"`
 	IdleCostPerMinute float64 `json:",omitempty"`
 }
 
-// storedEngine is what the engine takes, as it is kept, as JSON. A field of monitor.Config that gets another meaning needs a
-// migration; one that is new has its zero value in what was stored before.
+// storedEngine is the engine's part as stored, as JSON. A field of monitor.Config with a new meaning needs a migration;
+// a new field has its zero value in older records.
 type storedEngine struct {
-	Calendar digest // of a storedCalendar
-	Causes   digest // of the sorted codes
+	Calendar digest // key of a storedCalendar
+	Causes   digest // key of the sorted codes
 	monitor.Config
 }
 
-// storedCalendar is a calendar as it is kept, as JSON: a changed field needs a migration.
+// storedCalendar is a calendar as stored, as JSON: a changed field needs a migration.
 type storedCalendar struct {
 	Zone                       string
 	DayStartHour, WeekStartDay int
 	Shifts                     []calendar.Shift `json:",omitempty"`
 }
 
-// parts are what was made for storing some rules, by digest.
+// parts has encoded parts to be stored, by digest.
 type parts map[digest][]byte
 
-// add returns the digest of a part, and keeps it.
+// add encodes a part, adds it and returns its digest.
 func (p parts) add(v any) (digest, error) {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -100,7 +100,7 @@ func (p parts) causes(causes map[string]bool) (digest, error) {
 	return p.add(slices.Sorted(maps.Keys(causes)))
 }
 
-// seal sets the digests of rules whose shared parts have those that are given.
+// seal sets the digests of rules with the given digests of their shared parts.
 func (p parts) seal(r *Rules, calendar, causes, roles digest) (err error) {
 	if r.engine, err = p.add(storedEngine{calendar, causes, *r.Monitor}); err != nil {
 		return err
@@ -109,7 +109,7 @@ func (p parts) seal(r *Rules, calendar, causes, roles digest) (err error) {
 	return err
 }
 
-// put stores a digest's rules with all that they name.
+// put stores the rules with a digest and all their parts.
 func (p parts) put(tx *kv.Tx, d digest) error {
 	if ruleParts.Has(tx, d) {
 		return nil
@@ -132,17 +132,16 @@ func (p parts) put(tx *kv.Tx, d digest) error {
 	return nil
 }
 
-// library makes rules of what is stored, and remembers the parts that they share. It belongs to who holds the lock of its
-// timeline.
+// library decodes stored rules and caches their shared parts. It is protected by the lock of its timeline.
 type library struct {
 	store *kv.Store
 	made  map[digest]any
 }
 
-// held bounds what a library remembers: it starts over then.
+// heldParts limits the cache, which is emptied when it is full.
 const heldParts = 4096
 
-// part returns what make makes of a stored part, once.
+// part returns the result of make for a stored part, cached.
 func part[T any](l *library, tx *kv.Tx, d digest, make func(stored []byte) (T, error)) (v T, err error) {
 	if v, ok := l.made[d].(T); ok {
 		return v, nil
@@ -164,13 +163,13 @@ func part[T any](l *library, tx *kv.Tx, d digest, make func(stored []byte) (T, e
 	return v, nil
 }
 
-// decoded reads a part that is JSON and nothing more.
+// decoded decodes a part that is plain JSON.
 func decoded[T any](stored []byte) (v T, err error) {
 	err = json.Unmarshal(stored, &v)
 	return v, err
 }
 
-// rules returns the rules of a digest as a revision brought them to a station.
+// rules returns the rules with a digest, for a station and a revision.
 func (l *library) rules(code string, d digest, revision int64, products monitor.Products, o Options) (*Rules, error) {
 	var r *Rules
 	err := l.store.View(func(tx *kv.Tx) (err error) {
@@ -185,7 +184,7 @@ func (l *library) rules(code string, d digest, revision int64, products monitor.
 	return r, nil
 }
 
-// read makes the rules of a digest, without what is not stored with them.
+// read returns the rules with a digest, without the values that are not stored with them.
 func (l *library) read(tx *kv.Tx, d digest) (*Rules, error) {
 	s, err := part(l, tx, d, decoded[*storedRules])
 	if err != nil {

@@ -1,28 +1,29 @@
-// Package station says what an account's manifest, revision by revision, means for each station: the engine's
-// configuration, its calendar, what OEE and energy need, flags with the level that decided, and the reasons, SKUs and Task
-// lists that can be chosen (http-api.md section 2, decisions.md section 3).
+// Package station resolves an account's manifest, revision by revision, for each station: the engine's configuration,
+// the calendar, the configuration of OEE and energy, flags with the level that decided, and the reasons, SKUs and Task
+// lists that can be selected (http-api.md section 2, decisions.md section 3).
 //
-// A Plan is one revision resolved for a whole account. A Timeline knows the plan in force, and what held at each moment of
-// the past.
+// A Plan is one revision resolved for a whole account. A Timeline has the plan in force and the configuration at each
+// moment of the past.
 //
-// # What a change costs
+// # The cost of a change
 //
-// What a revision changed for monitoring is worked out once, when it is applied, and stored in its transaction (EffectOf):
+// The changes of a revision that matter to monitoring are calculated when it is applied, and stored in its transaction
+// (EffectOf):
 //
-//	revisionEffect (account, revision) -> when it was stored, and what kind of change it was
+//	revisionEffect (account, revision) -> when it was stored, and the kind of change
 //	ruleChange     (account, (station, revision)) -> digest of the station's rules from then on
-//	skuChange      (account, (SKU, revision)) -> what figures need of the SKU from then on
+//	skuChange      (account, (SKU, revision)) -> the SKU's fields for figures from then on
 //	tariffChange   (account, ("", revision)) -> the electricity tariff from then on
-//	ruleParts      digest -> rules, and what rules share: calendars, reasons
+//	ruleParts      digest -> rules, and parts shared by rules: calendars, reasons
 //
-// So a name or a text changes nothing here, a price changes the tariff, a SKU's rate the stations that run the SKU
-// (monitor.Products), and a setting the rules of the stations that it decides for. The engine goes on undisturbed at all
-// others, and reads the past without the documents of that time. monitor.Config.Revision is the number of the revision that
-// last changed a station's rules. The revision in force at a moment, which a window shows as manifestRevision, is another
-// thing and follows from the moment alone: Timeline.Revision.
+// A change of a name or a text therefore has no effect here. A price changes the tariff, a SKU's rate affects the
+// stations that run the SKU (monitor.Products), and a setting changes the rules of the stations that it applies to. The
+// engine is not interrupted at other stations, and reads the past without old documents. monitor.Config.Revision is the
+// revision that last changed a station's rules. The revision in force at a moment, which a window shows as
+// manifestRevision, depends only on the moment: Timeline.Revision.
 //
-// Names, flags and what can be chosen are those of the plan in force; for a moment of the past they are read from the
-// document of its time (Timeline.StationAt).
+// Names, flags and selectable values are those of the plan in force. For a moment in the past they are read from the
+// document of that time (Timeline.StationAt).
 package station
 
 import (
@@ -35,46 +36,46 @@ import (
 	"opsmon/app/errdefs"
 )
 
-// Station is one station as one revision of the manifest resolves it. It must not be changed, nor anything that it
-// leads to: stations share what is equal.
+// Station is one station resolved from one manifest revision. It and everything it refers to must not be changed,
+// because stations share equal values.
 type Station struct {
 	*Rules
 	Code, Name string
 	Plant      Plant
 	Group      Group
 	Zone       *time.Location
-	Pattern    string // code of the shift pattern; "" is none, all time is shift time
+	Pattern    string // code of the shift pattern; "": none, all time is shift time
 
-	Flags     map[string]account.Decision // every flag, by its name
-	Reasons   map[string]Reason           // those that can be chosen here, by code
-	Headings  []account.ReasonView        // the same as a tree, with the headings above them
-	SKUs      map[string]*account.SKU     // those that can be scheduled here, by code
+	Flags     map[string]account.Decision // every flag by name
+	Reasons   map[string]Reason           // the selectable ones by code
+	Headings  []account.ReasonView        // the same as a tree with headings
+	SKUs      map[string]*account.SKU     // the ones that can be scheduled, by code
 	TaskLists []account.TaskListView
-	Archived  bool             // it has left the manifest; the rest is as it last was
-	Settings  *account.Station // as the manifest has it, defaults filled in
+	Archived  bool             // removed from the manifest; all other fields are as they last were
+	Settings  *account.Station // the manifest's settings with defaults filled in
 }
 
-// Plant names a plant.
+// Plant identifies a plant.
 type Plant struct{ Code, Name string }
 
-// Group names a station group; its code is unique within its plant.
+// Group identifies a station group; its code is unique within its plant.
 type Group struct{ Code, Name string }
 
-// Reason is one that can be chosen at a station.
+// Reason is a reason that can be selected at a station.
 type Reason struct {
-	Code, Name    string // Name is the code where the manifest has none
-	Downtime      bool   // it may be the cause of a stop
-	NonProduction bool   // it may be that of a non-production schedule
+	Code, Name    string // Name is the code if the manifest has no name
+	Downtime      bool   // allowed as cause of a stop
+	NonProduction bool   // allowed as reason of a non-production schedule
 	Role          oee.Role
 }
 
-// Flag reports whether a flag is on at the station and which level decided so. A flag that does not exist is off.
+// Flag reports whether a flag is on at the station, and the level that decided. An unknown flag is off.
 func (s *Station) Flag(name string) (on bool, from account.Level) {
 	d := s.Flags[name]
 	return d.Value == "on", d.From
 }
 
-// Refuse returns errdefs.Forbidden when a flag is off at the station, naming the flag and the level that decided; nil when it is on.
+// Refuse returns errdefs.Forbidden with the flag and the level that decided if a flag is off at the station, else nil.
 func (s *Station) Refuse(flag string) error {
 	on, from := s.Flag(flag)
 	switch {
@@ -86,13 +87,13 @@ func (s *Station) Refuse(flag string) error {
 	return errdefs.New(errdefs.Forbidden, "%s is off at station %s: the %s decides so", flag, s.Code, from)
 }
 
-// Rate returns the rate at which units of a SKU are due at the station, and where it comes from: "schedule" for the
-// override, "sku", "station", or "" with 0 when there is none (monitoring.md section 3).
+// Rate returns the rate at which units of a SKU are due at the station, and its source: "schedule" for the override,
+// "sku", "station", or "" with rate 0 if there is none (monitoring.md section 3).
 func (s *Station) Rate(sku string, override monitor.Rate) (unitsPerMinute float64, from string) {
 	return s.RateOf(&monitor.Schedule{SKU: sku, Rate: override})
 }
 
-// RateOf is Rate for a schedule, whose own parts per cycle count where enableEditPartsPerCycle is on.
+// RateOf is Rate for a schedule, whose own parts per cycle apply if enableEditPartsPerCycle is on.
 func (s *Station) RateOf(d *monitor.Schedule) (unitsPerMinute float64, from string) {
 	parts := s.PartsPerCycle(d)
 	k, _ := s.Monitor.SKU(d.SKU, latest)
@@ -107,10 +108,10 @@ func (s *Station) RateOf(d *monitor.Schedule) (unitsPerMinute float64, from stri
 	return 0, ""
 }
 
-// latest asks for what holds of a SKU as far as is known.
+// latest is the moment to look up the newest SKU with.
 const latest = math.MaxInt64 - 1
 
-// PartsPerCycle returns the units of a cycle under a schedule: its own where enableEditPartsPerCycle is on, else its SKU's,
+// PartsPerCycle returns the units of a cycle in a schedule: its own if enableEditPartsPerCycle is on, else its SKU's,
 // else 1.
 func (s *Station) PartsPerCycle(d *monitor.Schedule) float64 {
 	if s.Monitor.EditPartsPerCycle && d.PartsPerCycle > 0 {

@@ -21,7 +21,7 @@ import (
 	"opsmon/app/errdefs"
 )
 
-// plain is the engine's configuration of a station that says nothing of itself, in the manifest small.
+// plain returns the engine's configuration of a station without settings in the manifest small.
 func plain() monitor.Config {
 	return monitor.Config{
 		Revision: 1, SpeedScale: 1, UtilisationThreshold: 3_600_000, SlowThreshold: 60_000,
@@ -34,8 +34,8 @@ func plain() monitor.Config {
 	}
 }
 
-// TestEngineConfig says of each field of the manifest what it does to the engine's configuration of WELD-1, and to no
-// other field of it.
+// TestEngineConfig checks for each field of the manifest which fields of the engine's configuration of WELD-1 it
+// changes.
 func TestEngineConfig(t *testing.T) {
 	const own = "plants[0].stationGroups[1].stations[0]."
 	for _, c := range []struct {
@@ -108,7 +108,7 @@ func known(r *Rules) monitor.SKUs {
 	return skus
 }
 
-// TestCalendar checks what a station's shifts and days are, by its own pattern, its group's or none, in its plant's zone.
+// TestCalendar checks a station's shifts and days, with its own pattern, its group's or none, in its plant's zone.
 func TestCalendar(t *testing.T) {
 	at := func(s string) int64 {
 		v, err := time.Parse("2006-01-02 15:04", s)
@@ -117,8 +117,8 @@ func TestCalendar(t *testing.T) {
 		}
 		return v.UnixMilli()
 	}
-	// Monday the 12th of January and of July 2026 (13th): London is at UTC in winter and an hour ahead in summer, Vienna one
-	// and two.
+	// Monday, 12 January and 13 July 2026: London is at UTC in winter and an hour ahead in summer, Vienna one and two
+	// hours.
 	for _, c := range []struct {
 		station, at, shift, start, end string
 		in                             bool
@@ -164,7 +164,7 @@ func TestOEEConfig(t *testing.T) {
 	s := resolved(t, edit(t, small, "plants[0].stationGroups[1].stations[0].excludeReasonCodes = [\"setup\"]"), "WELD-1")
 	want := oee.Config{
 		Calendar: s.Calendar,
-		// Those that cannot be chosen here, too: a stop keeps its cause.
+		// Includes reasons that cannot be selected: a stop keeps its cause.
 		Roles: map[string]oee.Role{"setup": oee.RoleSetup, "tool": oee.RoleChangeover, "clean": oee.RolePlanned},
 	}
 	if diff := cmp.Diff(want, s.OEE, cmp.Comparer(func(a, b *calendar.Calendar) bool { return a == b })); diff != "" {
@@ -183,7 +183,7 @@ func TestOEEConfig(t *testing.T) {
 	}
 }
 
-// TestChoices checks which reasons, SKUs and Task lists can be chosen.
+// TestChoices checks which reasons, SKUs and Task lists can be selected.
 func TestChoices(t *testing.T) {
 	s := resolved(t, edit(t, small, `includeTaskListCodes = ["start"]`, `plants[0].stationGroups[1].excludeReasonCodes = ["jam"]`), "WELD-1")
 	want := map[string]Reason{
@@ -212,7 +212,7 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// TestRefuse checks how the refusal of what a flag does not allow reads.
+// TestRefuse checks the errors of flags that are off.
 func TestRefuse(t *testing.T) {
 	doc := edit(t, small, `enableManualDowntime = "on"`, `plants[0].enableManualDowntime = "off"`, `plants[0].stationGroups[0].stations[1].enableManualDowntime = "on"`)
 	for _, c := range []struct{ station, flag, want string }{
@@ -237,7 +237,7 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
-// TestRate checks which rate counts and where it is from.
+// TestRate checks the rate and its source.
 func TestRate(t *testing.T) {
 	doc := edit(t, small, "plants[0].stationGroups[0].stations[0].unitsPerHour = 30", `plants[0].enableEditPartsPerCycle = "on"`)
 	press, other := resolved(t, doc, "PRESS-1"), resolved(t, doc, "PRESS-2")
@@ -264,7 +264,7 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// TestPlan checks how a plan lists plants and groups, and that stations share what is equal.
+// TestPlan checks the plants and groups of a plan, and that stations share equal values.
 func TestPlan(t *testing.T) {
 	p, err := newHouse(t, small).line().Now()
 	if err != nil {
@@ -295,7 +295,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestExamples resolves whole plants, and compares with what GET /station says.
+// TestExamples resolves whole plants and compares them with the answer of GET /station.
 func TestExamples(t *testing.T) {
 	plant, err := os.ReadFile("../../account/testdata/plant.json")
 	if err != nil {

@@ -12,33 +12,33 @@ import (
 	"opsmon/kv"
 )
 
-// Accounts is what Timelines need of package account.
+// Accounts is the part of package account that Timelines needs.
 type Accounts interface {
 	Get(accountID string) (*account.Snapshot, error)
 	ManifestOf(accountID string, number uint64) (*account.Manifest, error)
 	GoneStations(accountID string) (map[string]account.Lifetime, error)
 }
 
-// Config is what New needs.
+// Config has the dependencies of Timelines.
 type Config struct {
 	Accounts Accounts
 	Store    *kv.Store
 	Options
 }
 
-// Timelines holds the timelines of all accounts. It may be used by many goroutines.
+// Timelines has the timelines of all accounts. It is safe for concurrent use.
 type Timelines struct {
 	cfg Config
 	mu  sync.Mutex
 	all map[string]*Timeline
 }
 
-// New makes the timelines. It reads nothing: plans are made, and corrections read, when they are first asked for.
+// New returns Timelines. It reads nothing: plans and corrections are read on demand.
 func New(cfg Config) *Timelines {
 	return &Timelines{cfg: cfg, all: map[string]*Timeline{}}
 }
 
-// Of returns the timeline of an account. Errors: errdefs.NotFound when there is no such account, the store's.
+// Of returns the timeline of an account. Errors: errdefs.NotFound for an unknown account; the store's.
 func (t *Timelines) Of(accountID string) (*Timeline, error) {
 	if _, err := t.cfg.Accounts.Get(accountID); err != nil {
 		return nil, err
@@ -58,16 +58,15 @@ func (t *Timelines) Of(accountID string) (*Timeline, error) {
 	return line, nil
 }
 
-// Timeline is an account's configuration over time. It may be used by many goroutines, and always knows the newest
-// revision. Plans that were not asked for lately are let go and made anew when they are needed. A plan is what the manifest
-// said; corrections are laid over it in Changes, StationAt and Config.
+// Timeline is an account's configuration over time. It is safe for concurrent use and always has the newest revision.
+// Plans are cached, and resolved again when they are needed later. A plan is the manifest's configuration; Changes,
+// StationAt and Config include the corrections.
 type Timeline struct {
 	*revisions
 	corrected atomic.Pointer[overlay]
 }
 
-// Config returns the engine's configuration of a station that a monitor.Config.Revision names, for monitor.Decode; nil when
-// there is none.
+// Config returns the engine's configuration of a station with a monitor.Config.Revision, for monitor.Decode; nil: none.
 func (t *Timeline) Config(stationCode string, revision int64) *monitor.Config {
 	number, boundary := revision&maxRevision, revision>>32
 	if number < 1 || revision < 0 {
@@ -86,7 +85,7 @@ func (t *Timeline) Config(stationCode string, revision int64) *monitor.Config {
 	return r.Monitor
 }
 
-// rulesSince returns the rules that a revision brought to a station; nil when it brought none.
+// rulesSince returns the rules that a revision introduced at a station; nil: none.
 func (t *Timeline) rulesSince(code string, number uint64) (*Rules, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -113,7 +112,7 @@ func (t *Timeline) correctedSince(code string, number uint64, boundary int64) (*
 	return s.Rules, nil
 }
 
-// StationAt returns a station as of a moment, corrections included; nil when the manifest of that time has none of its code.
+// StationAt returns a station at a moment, with corrections; nil: not in the manifest of that time.
 func (t *Timeline) StationAt(stationCode string, at int64) (*Station, error) {
 	p, err := t.At(at)
 	if err != nil || p.Of(stationCode) == nil {
@@ -122,8 +121,8 @@ func (t *Timeline) StationAt(stationCode string, at int64) (*Station, error) {
 	return t.corrected.Load().station(p, stationCode, at)
 }
 
-// RulesAt returns the rules of a station at a moment, corrections included: before it appeared, those that it appeared with;
-// after it left the manifest, those that it left with. errdefs.NotFound when no manifest has had it.
+// RulesAt returns the rules of a station at a moment, with corrections. Before the station was added they are its first
+// rules, after it was removed its last. Error: errdefs.NotFound if no manifest ever had it.
 func (t *Timeline) RulesAt(stationCode string, at int64) (*Rules, error) {
 	r, err := t.recordAt(at)
 	if err != nil {
@@ -154,7 +153,7 @@ func (t *Timeline) RulesAt(stationCode string, at int64) (*Rules, error) {
 	return t.rules(stationCode, c.list[max(n-1, 0)])
 }
 
-// Appeared returns when the revision was stored that first had a station, ms. errdefs.NotFound when none has.
+// Appeared returns when the first revision with a station was stored, ms. Error: errdefs.NotFound.
 func (t *Timeline) Appeared(stationCode string) (int64, error) {
 	if _, err := t.recordAt(latest); err != nil {
 		return 0, err
@@ -171,18 +170,18 @@ func (t *Timeline) Appeared(stationCode string) (int64, error) {
 	return t.storedAt(c.list[0].revision)
 }
 
-// Change is a moment at which the rules of a station's figures became others.
+// Change is a change of a station's rules.
 type Change struct {
 	At     int64
 	Rules  *Rules // from then on
-	Gone   bool   // the station left the manifest; the rules are as they were last
-	Engine bool   // the engine's part changed: Rules.Monitor is to be given to it
+	Gone   bool   // the station was removed from the manifest; Rules are its last
+	Engine bool   // the engine's part changed: Rules.Monitor must be passed to it
 }
 
-// Changes returns the moments in (from, to] at which the rules of a station's figures became others, in order; and before
-// them, as of from, what held there. Where the station was not there yet at from, the first is when it appeared, and there
-// are none when it never was. The first revision counts from the beginning of time. SKUs and tariffs are not among the rules:
-// they change by themselves (monitor.Products, Tariffs).
+// Changes returns the rules of a station at from and their changes in (from, to], in order. If the station did not
+// exist at from, the first change is its addition, and there are none if it was never added. The first revision applies
+// since the beginning of time. SKUs and tariffs are not part of the rules: they have their own changes
+// (monitor.Products, Tariffs).
 func (t *Timeline) Changes(stationCode string, from, to int64) ([]Change, error) {
 	first, err := t.recordAt(from)
 	if err != nil {
@@ -210,7 +209,7 @@ func (t *Timeline) Changes(stationCode string, from, to int64) ([]Change, error)
 		default:
 			c.Engine = last == nil || !r.sameEngine(last)
 		}
-		if n := len(list); n > 1 && list[n-1].At == m.at { // overtaken before it was in force
+		if n := len(list); n > 1 && list[n-1].At == m.at { // replaced before it came into force
 			c.Engine = c.Engine || list[n-1].Engine
 			list = list[:n-1]
 		}
@@ -220,7 +219,7 @@ func (t *Timeline) Changes(stationCode string, from, to int64) ([]Change, error)
 	return list, nil
 }
 
-// rulesOn returns the rules of a station at a moment; nil where it is not there.
+// rulesOn returns the rules of a station at a moment; nil: the station does not exist.
 func (t *Timeline) rulesOn(over *overlay, code string, m moment) (*Rules, error) {
 	if len(over.over(code, m.at)) > 0 {
 		p, err := t.plan(m.revision)
@@ -246,14 +245,14 @@ func (t *Timeline) rulesOn(over *overlay, code string, m moment) (*Rules, error)
 	return t.rules(code, c.list[n-1])
 }
 
-// moment is one at which the rules of a station may have changed.
+// moment is a time at which the rules of a station may have changed.
 type moment struct {
 	at       int64
-	revision uint64 // that is in force then
+	revision uint64 // in force then
 }
 
-// moments returns from itself and the moments in (from, to] at which the rules of a station may have changed, in order. first is in
-// force at from.
+// moments returns from and the moments in (from, to] at which the rules of a station may have changed, in order. first
+// is in force at from.
 func (t *Timeline) moments(over *overlay, code string, first record, from, to int64) ([]moment, error) {
 	list := []moment{{from, first.number}}
 	corrected := over.byCode[code]
@@ -292,7 +291,7 @@ func (t *Timeline) moments(over *overlay, code string, first record, from, to in
 	return slices.Compact(list), nil
 }
 
-// archived returns the station as one that has left the manifest.
+// archived returns the station marked as archived.
 func (s *Station) archived() *Station {
 	gone := *s
 	gone.Archived = true

@@ -16,12 +16,12 @@ import (
 	"opsmon/app/errdefs"
 )
 
-// sharedMap reports whether two maps are one.
+// sharedMap reports whether two maps are the same one.
 func sharedMap[K comparable, V any](a, b map[K]V) bool {
 	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
 }
 
-// told writes changes down: the time after start, the revision, "engine" when its part changed, "gone" for one that left.
+// told formats changes: the time after start, the revision, "engine" if its part changed, "gone" for a removed station.
 func told(t *testing.T, h *house, code string, from, to int64) string {
 	t.Helper()
 	list, err := h.line().Changes(code, from, to)
@@ -47,26 +47,27 @@ func ms(after time.Duration) int64 { return start.Add(after).UnixMilli() }
 
 const h1 = time.Hour
 
-// years is a house with a history: what each revision changed stands beside it.
+// years returns a house with a history; comments state the change of each revision.
 func years(t *testing.T) *house {
 	h := newHouse(t, small) // 1
 	doc := edit(t, small, `plants[0].stationGroups[0].stations[0].description = "by the door"`)
 	h.apply(1*h1, doc)                                         // 2: a description
-	h.post(2*h1, map[string]any{"dashboardConfig": `{"a":1}`}) // 3: nothing of any station
+	h.post(2*h1, map[string]any{"dashboardConfig": `{"a":1}`}) // 3: no station
 	h.post(3*h1, map[string]any{"electricalPricePerKwh": 0.3}) // 4: the tariff of all
 	doc = edit(t, doc, `electricalPricePerKwh = 0.3`, `plants[0].stationGroups[0].stations[0].utilisationDowntimeThreshold = 60000`)
 	h.apply(4*h1, doc) // 5: a threshold of PRESS-1
 	without := edit(t, doc, `skus[1].stationCodes = []`, `plants[0].stationGroups[0].stations[0] -`)
-	h.apply(5*h1, without)                                                                 // 6: PRESS-1 leaves
-	h.apply(6*h1, edit(t, without, `skus[0].cycleTime = 11000`))                           // 7: a rate of all that are there
+	h.apply(5*h1, without) // 6: PRESS-1 leaves
+	// 7: the rate of all present stations
+	h.apply(6*h1, edit(t, without, `skus[0].cycleTime = 11000`))
 	h.apply(7*h1, edit(t, doc, `skus[0].cycleTime = 11000`, `plants[0].dayStartHour = 5`)) // 8: PRESS-1 is back, Leeds starts its days earlier
 	return h
 }
 
-// TestChanges checks what counts as a change, over years in which stations come and go.
+// TestChanges checks which revisions are changes, over years in which stations are removed and added again.
 func TestChanges(t *testing.T) {
 	h := years(t)
-	for round := range 2 { // the second time from what the store holds alone
+	for round := range 2 { // the second time only from the store
 		for _, c := range []struct {
 			station  string
 			from, to int64
@@ -90,7 +91,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestRevisionInForce checks which revision counts at a moment.
+// TestRevisionInForce checks which revision is in force at a moment.
 func TestRevisionInForce(t *testing.T) {
 	h := years(t)
 	for _, c := range []struct {
@@ -108,7 +109,7 @@ func TestRevisionInForce(t *testing.T) {
 	}
 	h.clock.set(20 * h1)
 	h.post(30*h1, map[string]any{"electricalPricePerKwh": 0.5})
-	h.post(25*h1, map[string]any{"electricalPricePerKwh": 0.6}) // the clock went back
+	h.post(25*h1, map[string]any{"electricalPricePerKwh": 0.6}) // the clock was set back
 	for at, want := range map[time.Duration]int64{24 * h1: 8, 26 * h1: 10, 31 * h1: 10} {
 		if n, err := h.line().Revision(ms(at)); n != want || err != nil {
 			t.Errorf("after the clock went back, at %v: revision %d, %v; want %d", at, n, err, want)
@@ -132,7 +133,7 @@ func TestRevisionInForce(t *testing.T) {
 	}
 }
 
-// TestTariffs checks which prices hold when.
+// TestTariffs checks which prices apply when.
 func TestTariffs(t *testing.T) {
 	h := years(t)
 	h.post(8*h1, map[string]any{"electricalPricePerKwh": nil, "electricalCo2PerKwh": 0.2})
@@ -147,7 +148,7 @@ func TestTariffs(t *testing.T) {
 	}
 }
 
-// TestTariffsOfAMinute: of those that came in one minute the last counts, and those of others all do.
+// TestTariffsOfAMinute: of several tariffs in one minute the last applies, and none is missing otherwise.
 func TestTariffsOfAMinute(t *testing.T) {
 	h := newHouse(t, small)
 	for i, after := range []time.Duration{60 * time.Second, 61 * time.Second, 62 * time.Second, 120 * time.Second, 121 * time.Second, 300 * time.Second} {
@@ -172,7 +173,7 @@ func TestTariffsOfAMinute(t *testing.T) {
 	}
 }
 
-// TestArchived checks how stations that left are known.
+// TestArchived checks the representation of removed stations.
 func TestArchived(t *testing.T) {
 	h := newHouse(t, small)
 	h.apply(h1, edit(t, small, `plants[1] -`, `plants[0].stationGroups[1].name = "Weld shop"`))
@@ -190,7 +191,8 @@ func TestArchived(t *testing.T) {
 	}
 }
 
-// A station that came and left between two looks is archived all the same, as one that was renamed before it left has its last name.
+// A station that was added and removed between two calls is archived, and one that was renamed before its removal has
+// its last name.
 func TestArchivedBetweenLooks(t *testing.T) {
 	h := newHouse(t, small)
 	if _, list, err := h.line().All(); len(list) != 0 || err != nil {
@@ -206,7 +208,7 @@ func TestArchivedBetweenLooks(t *testing.T) {
 	}
 }
 
-// TestManyRevisions goes through more revisions than are read or kept at a time.
+// TestManyRevisions reads more revisions than are read or cached at a time.
 func TestManyRevisions(t *testing.T) {
 	h := newHouse(t, small)
 	doc := small
@@ -233,8 +235,8 @@ func TestManyRevisions(t *testing.T) {
 	}
 }
 
-// TestPlansAreLetGo keeps few plans, and gets the same of the ones that are made anew; many goroutines ask meanwhile, and
-// new revisions come.
+// TestPlansAreLetGo limits the cache of plans and checks that plans resolved again are equal, with concurrent calls and
+// new revisions.
 func TestPlansAreLetGo(t *testing.T) {
 	h := years(t)
 	want := told(t, h, "PRESS-1", ms(0), ms(9*h1))
@@ -269,7 +271,7 @@ func TestPlansAreLetGo(t *testing.T) {
 	}
 }
 
-// interrupted are accounts that something happens to before it is told which stations are gone.
+// interrupted are accounts that change before the list of removed stations is read.
 type interrupted struct {
 	*account.Service
 	before func()
@@ -283,7 +285,7 @@ func (x *interrupted) GoneStations(accountID string) (map[string]account.Lifetim
 	return x.Service.GoneStations(accountID)
 }
 
-// A station that comes back or leaves while the list is made is in it once, either as it is or as it last was.
+// A station that is added again or removed while the list is made is in it once, either current or as it last was.
 func TestAllWhileStationsComeAndLeave(t *testing.T) {
 	without := edit(t, small, `plants[1] -`)
 	for _, manifests := range [][2]string{{without, small}, {small, without}} {
