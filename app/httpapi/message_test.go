@@ -101,7 +101,7 @@ func TestMessages(t *testing.T) {
 		}
 		got.want(t, tt.status)
 	}
-	s.do(ask{method: "POST", path: "/message", body: `{"stationCode":"PACK-9","text":"x","initials":"ANN"}`, key: s.roleKey(auth.Supervisor)}).wantDetail(t, "stationCode", "none of this code")
+	s.do(ask{method: "POST", path: "/message", body: `{"stationCode":"PACK-9","text":"x","initials":"ANN"}`, key: s.roleKey(auth.Supervisor)}).wantDetail(t, "stationCode", "no station has this code")
 	for _, id := range []string{"nothing", "PACK-1.1.1", "%2F"} {
 		s.do(ask{method: "POST", path: "/message/" + id + "/done", body: `{"initials":"ANN"}`, key: s.roleKey(auth.Supervisor)}).want(t, 404)
 	}

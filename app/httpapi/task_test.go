@@ -150,7 +150,7 @@ func TestTaskListsOverTheAPI(t *testing.T) {
 	s.do(ask{method: "POST", path: "/task-list/clean/start", body: body, key: operator}).want(t, 409)
 	s.do(ask{method: "POST", path: "/task-list/start-up/start", body: body, key: operator}).want(t, 409)
 	s.do(ask{method: "POST", path: "/task-list/nothing/start", body: body, key: operator}).want(t, 404)
-	s.do(ask{method: "POST", path: "/task-list/clean/start", body: `{"stationCode":"PACK-9","initials":"ANN"}`, key: operator}).wantDetail(t, "stationCode", "there is none")
+	s.do(ask{method: "POST", path: "/task-list/clean/start", body: `{"stationCode":"PACK-9","initials":"ANN"}`, key: operator}).wantDetail(t, "stationCode", "no station has this code")
 	s.do(ask{method: "POST", path: "/task-list/clean/start", body: strings.Replace(body, "PACK-1", "KWH-1", 1), key: operator}).wantDetail(t, "stationCode", "energy meter")
 
 	// A tablet acts on its own stations.

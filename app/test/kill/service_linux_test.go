@@ -241,7 +241,7 @@ func TestFullDisk(t *testing.T) {
 	told := func(full bool) {
 		t.Helper()
 		out, stderr, status := apptest.Command(t, "status", "--data-dir", dir)
-		if status != 0 || !strings.Contains(out, "Ready      yes") || strings.Contains(out, "full: nothing can be saved, and reads go on. Free some room on the disk of "+dir) != full {
+		if status != 0 || !strings.Contains(out, "Ready      yes") || strings.Contains(out, "full: nothing can be saved, reads continue. Free space on the disk of "+dir) != full {
 			t.Errorf("full: %v: status %d, %s%s", full, status, out, stderr)
 		}
 	}
