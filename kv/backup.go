@@ -12,40 +12,41 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Contents says what a store holds at one moment.
+// Contents summarizes a store at one moment.
 type Contents struct {
-	Version   int               // how many migrations have run
-	Size      int64             // of the file, or of an export's runs, in bytes
-	Counts    map[string]int    // keys by bucket; the store's own buckets are left out
-	Sequences map[string]uint64 // the last number that Bucket.Next gave, by bucket; those that gave none are left out
+	Version int            // number of migrations that have run
+	Size    int64          // of the file, or of all runs of an export, in bytes
+	Counts  map[string]int // keys by bucket, without the store's own buckets
+	// last number that Bucket.Next returned, by bucket; without buckets that never used Next
+	Sequences map[string]uint64
 }
 
-// Same compares everything but the sizes, and says what differs.
+// Same compares everything except the sizes and returns an error for the first difference.
 func (c Contents) Same(want Contents) error {
 	if c.Version != want.Version {
-		return fmt.Errorf("it has version %d where %d is expected", c.Version, want.Version)
+		return fmt.Errorf("the version is %d, want %d", c.Version, want.Version)
 	}
 	for name, n := range want.Counts {
 		if got, there := c.Counts[name]; got != n || !there {
-			return fmt.Errorf("bucket %s holds %d keys where %d are expected", name, got, n)
+			return fmt.Errorf("bucket %s has %d keys, want %d", name, got, n)
 		}
 	}
 	if len(c.Counts) != len(want.Counts) {
-		return fmt.Errorf("it holds %d buckets where %d are expected", len(c.Counts), len(want.Counts))
+		return fmt.Errorf("the store has %d buckets, want %d", len(c.Counts), len(want.Counts))
 	}
 	if !maps.Equal(c.Sequences, want.Sequences) {
-		return fmt.Errorf("the last numbers given are %v where %v are expected", c.Sequences, want.Sequences)
+		return fmt.Errorf("the sequence numbers are %v, want %v", c.Sequences, want.Sequences)
 	}
 	return nil
 }
 
-// Snapshot writes a whole store file to w, as the store is at one moment. Opened with Open it is a store like any other.
-// It may be damaged when this one is: see CheckFile.
+// Snapshot writes a complete store file to w, as of one moment. Open accepts it like any other store. If this store
+// is damaged, the copy may be damaged too: see CheckFile.
 //
-// Writers go on meanwhile, but until it returns they cannot use again the room that they free, so the file grows; and
-// on Windows, or past the 64 GiB that Open reserves, a write that outgrows the mapping waits for it. So w should be
-// a file on a fast disk, to be copied to a slow one afterwards. It may be called by many goroutines at once. Close waits
-// for it. Errors: w's own; ErrDamaged; ErrClosed; ErrFull.
+// Writers continue, but cannot reuse the pages that they free until Snapshot returns, so the file grows. On Windows,
+// or beyond the 64 GiB that Open reserves, a write that outgrows the mapping waits for Snapshot. Therefore w should
+// be a file on a fast disk, to be copied to a slow one afterwards. Snapshot may be called by many goroutines at once;
+// Close waits for it. Errors: those of w; ErrDamaged; ErrClosed; ErrFull.
 func (s *Store) Snapshot(w io.Writer) (c Contents, err error) {
 	err = s.View(func(tx *Tx) (err error) {
 		defer tx.guard("copy", &err)
@@ -54,14 +55,14 @@ func (s *Store) Snapshot(w io.Writer) (c Contents, err error) {
 		}
 		m := &metaOrder{w: w, pageSize: s.bolt.Info().PageSize}
 		if _, err = tx.bolt.WriteTo(m); m.err != nil {
-			return m.err // which bbolt turns into text
+			return m.err // bbolt turns it into text
 		}
 		return err
 	})
 	return c, wrap("copy store "+s.path, err)
 }
 
-// Contents returns what the store holds now. Errors: ErrDamaged; ErrClosed.
+// Contents returns a summary of the store. Errors: ErrDamaged; ErrClosed.
 func (s *Store) Contents() (c Contents, err error) {
 	err = s.View(func(tx *Tx) (err error) {
 		c, err = tx.contents()
@@ -70,7 +71,7 @@ func (s *Store) Contents() (c Contents, err error) {
 	return c, wrap("count store "+s.path, err)
 }
 
-// contents counts what a transaction sees.
+// contents returns a summary of the transaction's snapshot.
 func (tx *Tx) contents() (c Contents, err error) {
 	defer tx.guard("count", &err)
 	var names []string
@@ -103,13 +104,13 @@ func (tx *Tx) contents() (c Contents, err error) {
 	return c, nil
 }
 
-// metaOrder puts the two meta pages that bbolt writes into their own places. bbolt always writes the newer one first,
-// while in a store the transaction's number says which is first (readMetas), so that one in the wrong place is noticed.
+// metaOrder swaps the two meta pages of a copy where necessary. bbolt writes the newer one first, but in a store the
+// transaction's number determines the position (readMetas), which detects a misplaced page.
 type metaOrder struct {
 	w        io.Writer
 	pageSize int
-	head     []byte // both meta pages, as far as they have come
-	err      error  // w's first
+	head     []byte // both meta pages, as far as received
+	err      error  // first error of w
 }
 
 // Write implements io.Writer.
@@ -137,9 +138,9 @@ func (m *metaOrder) Write(p []byte) (n int, err error) {
 	return n + more, err
 }
 
-// CheckFile looks at everything in a store file that nobody writes to, as Check does, and says what it holds. It changes
-// nothing in the file and does not need to know its buckets or migrations, so that the file may be of any version.
-// Errors: ErrDamaged, with the first problem; ErrLocked when a process has it open.
+// CheckFile checks a store file as Check does, and returns a summary of it. Nobody may write to the file meanwhile.
+// It changes nothing and needs no list of buckets or migrations, so the file may have any version. Errors:
+// ErrDamaged, with the first problem; ErrLocked if a process has the file open.
 func CheckFile(path string) (Contents, error) {
 	c, err := checkFile(path)
 	return c, wrap("check store "+path, err)
@@ -152,7 +153,7 @@ func checkFile(path string) (c Contents, err error) {
 	if err := checkPages(path); err != nil {
 		return c, err
 	}
-	// Its structure is sound: bbolt can be trusted with it.
+	// The structure is sound, so bbolt can open the file without a panic.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer guard("check", &err)
 	bolt, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true, Timeout: defaultLockTimeout, OpenFile: openRegular})

@@ -33,7 +33,7 @@ func snapshotTo(t *testing.T, s *Store, path string) Contents {
 	return c
 }
 
-// content reads a bucket whole.
+// content returns all entries of a bucket.
 func content(t *testing.T, s *Store) map[uint64]string {
 	t.Helper()
 	all := map[uint64]string{}
@@ -52,7 +52,7 @@ func content(t *testing.T, s *Store) map[uint64]string {
 	return all
 }
 
-// TestSnapshot copies a store after every one of several commits, since the meta pages take turns.
+// TestSnapshot copies a store after each of several commits, because the meta pages alternate.
 func TestSnapshot(t *testing.T) {
 	nothing := Migration{Name: "nothing", Run: func(*Tx) error { return nil }}
 	cfg := Config{Path: filepath.Join(t.TempDir(), "s.db"), Buckets: []string{blobs.Name(), triples.Name()}, Migrations: []Migration{nothing, nothing}}
@@ -89,7 +89,7 @@ func TestSnapshot(t *testing.T) {
 	}
 }
 
-// TestSnapshotWhileWriting copies a store that is written to. Two keys are always changed together.
+// TestSnapshotWhileWriting copies a store during writes. Each write changes two keys together.
 func TestSnapshotWhileWriting(t *testing.T) {
 	s := openStore(t, Config{Path: filepath.Join(t.TempDir(), "s.db"), Buckets: []string{blobs.Name()}})
 	var stop atomic.Bool
@@ -124,7 +124,7 @@ func TestSnapshotWhileWriting(t *testing.T) {
 		all := content(t, copied)
 		for w := range uint64(8) {
 			if all[2*w] != all[2*w+1] {
-				t.Error("the copy holds half a transaction")
+				t.Error("the copy has half a transaction")
 			}
 		}
 		closeChecked(t, copied)
@@ -145,7 +145,7 @@ func (w *failingWriter) Write(p []byte) (int, error) {
 
 var errBroken = errors.New("broken")
 
-// TestSnapshotFails copies to where it cannot be written; the store goes on.
+// TestSnapshotFails copies to a failing writer; the store keeps working.
 func TestSnapshotFails(t *testing.T) {
 	s := openStore(t, Config{Path: filepath.Join(t.TempDir(), "s.db"), Buckets: []string{blobs.Name()}})
 	for _, left := range []int{0, pageSize, 2 * pageSize, 3 * pageSize} {
@@ -162,7 +162,7 @@ func TestSnapshotFails(t *testing.T) {
 	}
 }
 
-// TestCheckFile damages every page of a file: what Check would notice, CheckFile does.
+// TestCheckFile damages every page of a file: CheckFile must detect everything that Check detects.
 func TestCheckFile(t *testing.T) {
 	whole := sampleStore(t)
 	path := filepath.Join(t.TempDir(), "s.db")
@@ -208,7 +208,7 @@ func TestCheckFile(t *testing.T) {
 	}
 }
 
-// TestLockFile sees an open store, and keeps two holders apart.
+// TestLockFile detects an open store, and excludes a second holder.
 func TestLockFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "s.db")

@@ -31,7 +31,7 @@ func rawStore(b *testing.B) *bbolt.DB {
 	return db
 }
 
-// spread runs total writes on a number of goroutines and returns the time that they took.
+// spread runs total writes on a number of goroutines and returns their duration.
 func spread(b *testing.B, writers, total int, write func(i uint64) error) time.Duration {
 	var wg sync.WaitGroup
 	start := time.Now()
@@ -49,8 +49,9 @@ func spread(b *testing.B, writers, total int, write func(i uint64) error) time.D
 	return time.Since(start)
 }
 
-// BenchmarkUpdate writes values of 500 bytes and compares with bbolt alone, turn by turn, because a disk's pace changes
-// by the second. The metric x-raw is bbolt's time by ours (median of the turns): 1 is as fast, 2 twice as fast.
+// BenchmarkUpdate writes values of 500 bytes alternately with the store and with plain bbolt, because a disk's speed
+// changes from second to second. The metric x-raw is bbolt's time divided by ours (median of the rounds): 1 is
+// equally fast, 2 twice as fast.
 func BenchmarkUpdate(b *testing.B) {
 	type plain func(db *bbolt.DB) func(func(*bbolt.Tx) error) error
 	update := func(db *bbolt.DB) func(func(*bbolt.Tx) error) error { return db.Update }
@@ -115,7 +116,7 @@ func BenchmarkUpdate(b *testing.B) {
 	}
 }
 
-// BenchmarkView reads one value of 500 bytes in a View of its own.
+// BenchmarkView reads one value of 500 bytes per View.
 func BenchmarkView(b *testing.B) {
 	s := openStore(b, Config{Path: filepath.Join(b.TempDir(), "s.db"), Buckets: []string{"blobs"}})
 	const n = 10_000

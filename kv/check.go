@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// Check looks at everything in the store: that every page is where it should be and used once, keys in order, every
-// value's checksum, and each bucket's tally. It calls report with a sentence for each problem; none means that the
-// store is whole. Writes go on meanwhile. Its error says that the check itself could not be done.
+// Check verifies the whole store: that every page is in its place and used once, that keys are in order, every
+// value's checksum, and each bucket's counter. It calls report with one sentence per problem; no call means that the
+// store is intact. Writes continue meanwhile. The error means that the check could not be completed.
 func (s *Store) Check(report func(problem string)) error {
 	first := ""
 	err := s.check(func(problem string) {
@@ -45,23 +45,24 @@ func (s *Store) check(report func(problem string)) error {
 		if unknown == nil {
 			return nil
 		}
-		if try == checkTries {
+		if try == checkRetries {
 			report(unknown.Error())
 			return nil
 		}
 	}
 }
 
-// inspect is the part of Check that Open does: where pages belong, without what stands in the leaves. bbolt trusts that.
-// A tree that leads back to itself would make it recurse until the process dies, a leaf with a wrong length would make
-// it free pages in use, or billions that do not exist, and a page both in use and free would be written over. Open holds
-// the lock, so nobody writes. The file is read once from start to end, because disks are slow at anything else.
+// inspect is the part of Check that Open runs: it verifies the structure of pages, which bbolt trusts, and not the
+// content of leaves. A tree with a cycle would make bbolt recurse until the process dies; a leaf with a wrong length
+// would make it free pages in use, or billions that do not exist; a page that is both in use and free would be
+// overwritten. Open holds the lock, so nobody writes. inspect reads the file once, sequentially, because disks are
+// slow at random access.
 func (s *Store) inspect() error {
 	metas, err := readMetas(s.file)
 	if err != nil {
 		return unreadable("open", err)
 	}
-	c := checker{file: s.file, meta: metas[1], names: map[string]bool{}, kept: map[string]tally{}}
+	c := checker{file: s.file, meta: metas[1], names: map[string]bool{}, kept: map[string]counter{}}
 	c.report = func(problem string) {
 		if err == nil {
 			err = &Error{Op: "open", Kind: ErrDamaged, Err: errors.New(problem)}
@@ -78,9 +79,9 @@ func (s *Store) inspect() error {
 	return err
 }
 
-// Report is Check for a file that need not be a store at all: it calls report with a sentence for each problem, as many as
-// can be found, and opens nothing. While a process writes to the file, a whole one may look damaged. Its error says that
-// the check itself could not be done.
+// Report is Check for a file that may not be a store. It calls report with one sentence for each problem that it can
+// find, and does not open a store. A file that another process writes to may look damaged. The error means that the
+// check could not be completed.
 func Report(path string, report func(problem string)) error {
 	err := probe(path)
 	if known := (*Error)(nil); errors.As(err, &known) && known.Kind == ErrDamaged {
@@ -99,7 +100,7 @@ func Report(path string, report func(problem string)) error {
 	return nil
 }
 
-// anyMeta returns the newer meta page that can be read, for a look at what hangs on it.
+// anyMeta returns the newer readable meta page, from which as much as possible is checked.
 func anyMeta(f *os.File) (m meta, ok bool) {
 	info, err := f.Stat()
 	if err != nil {
@@ -111,7 +112,7 @@ func anyMeta(f *os.File) (m meta, ok bool) {
 			continue
 		}
 		found, err := parseMeta(head)
-		// One that speaks of far more than there is would take the memory for it.
+		// A page count far beyond the file's size would make the checker allocate too much memory.
 		if err == nil && found.pages < 1<<20+uint64(info.Size())/found.pageSize && (!ok || found.tx > m.tx) {
 			m, ok = found, true
 		}
@@ -119,36 +120,37 @@ func anyMeta(f *os.File) (m meta, ok bool) {
 	return m, ok
 }
 
-// walkPages looks at everything that hangs on a meta page. Errors: ErrNoRead, after which more may be wrong.
+// walkPages checks everything reachable from a meta page. After ErrNoRead there may be more problems.
 func walkPages(f io.ReaderAt, m meta, report func(problem string)) error {
-	c := checker{file: f, meta: m, report: report, names: map[string]bool{}, found: map[string]tally{}, kept: map[string]tally{}}
+	c := checker{file: f, meta: m, report: report, names: map[string]bool{}, found: map[string]counter{}, kept: map[string]counter{}}
 	return c.run()
 }
 
-// checkTries is how often the meta page of a transaction may have been written over before it could be read.
-const checkTries = 100
+// checkRetries is how often a reader tries to find a transaction's meta page before a writer overwrites it.
+const checkRetries = 100
 
-// checker walks the file of one transaction, which no writer changes while that is open.
+// checker walks the pages of one transaction, which no writer changes while the transaction is open.
 type checker struct {
 	file    io.ReaderAt
 	report  func(string)
 	meta    meta
-	headers []byte // every page's header; nil for a check that looks into leaves as well
+	headers []byte // every page's header; nil if leaves are checked too
 	used    []bool // by page
 	names   map[string]bool
-	found   map[string]tally // by bucket, from the values
-	kept    map[string]tally // by bucket, as stored
-	noRead  error            // the first page that the disk did not give
+	found   map[string]counter // by bucket, computed from the values
+	kept    map[string]counter // by bucket, as stored
+	noRead  error              // the first page that the disk could not read
 }
 
-// problem reports a problem. After the disk did not give a page nothing is known of what hangs on that, so nothing is said.
+// problem reports a problem. After a page that could not be read it reports nothing, because the pages below are
+// unknown.
 func (c *checker) problem(format string, args ...any) {
 	if c.noRead == nil {
 		c.report(fmt.Sprintf(format, args...))
 	}
 }
 
-// unread notes that a page could not be read, and reports whether that was the disk.
+// unread records a page that could not be read, and reports whether the disk was the cause.
 func (c *checker) unread(err error) bool {
 	if errors.Is(unreadable("check", err), ErrNoRead) {
 		if c.noRead == nil {
@@ -159,8 +161,8 @@ func (c *checker) unread(err error) bool {
 	return false
 }
 
-// findMeta finds the meta page of a transaction. Writers may put a newer one over it soon after the transaction
-// began, so it can be gone, and the read can meet one half-way.
+// findMeta finds the meta page of a transaction. A writer may overwrite it soon after the transaction began, so it
+// may be missing or half-written.
 func (c *checker) findMeta(tx uint64) error {
 	metas, err := readMetas(c.file)
 	if err != nil {
@@ -172,10 +174,10 @@ func (c *checker) findMeta(tx uint64) error {
 			return nil
 		}
 	}
-	return errors.New("the meta page of the newest commit is not there")
+	return errors.New("the meta page of the newest commit is missing")
 }
 
-// run looks at all pages. Errors: ErrNoRead.
+// run checks all pages. Errors: ErrNoRead.
 func (c *checker) run() error {
 	c.used = make([]bool, c.meta.pages)
 	c.used[0], c.used[1] = true, true
@@ -205,18 +207,18 @@ func (c *checker) run() error {
 		kept, ok := c.kept[name]
 		switch found := c.found[name]; {
 		case !ok:
-			c.problem("bucket %s: its tally is missing", name)
+			c.problem("bucket %s: its counter is missing", name)
 		case c.headers != nil:
 		case kept.count != found.count:
-			c.problem("bucket %s: it holds %d keys where %d are expected", name, found.count, kept.count)
+			c.problem("bucket %s: it has %d keys, want %d", name, found.count, kept.count)
 		case kept.sum != found.sum:
-			c.problem("bucket %s: its values are not those last written", name)
+			c.problem("bucket %s: its values are not those written last", name)
 		}
 	}
 	return c.noRead
 }
 
-// use notes the pages that p takes.
+// use marks the pages of p as used and reports whether none of them was used before.
 func (c *checker) use(p page) (fresh bool) {
 	for id := p.id; id <= p.id+p.overflow; id++ {
 		if c.used[id] {
@@ -228,10 +230,10 @@ func (c *checker) use(p page) (fresh bool) {
 	return true
 }
 
-// maxDepth is far more levels than a tree can have that fits on a disk.
+// maxDepth is more levels than a tree of any possible file can have.
 const maxDepth = 64
 
-// tree walks the pages of one bucket, or of the root bucket when name is empty. Keys must be >= low and < high; nil is
+// tree walks the pages of one bucket, or of the root bucket if name is empty. Keys must be >= low and < high; nil is
 // no limit.
 func (c *checker) tree(id uint64, name string, low, high []byte, depth int) {
 	p, err := c.readPage(id, name)
@@ -246,7 +248,7 @@ func (c *checker) tree(id uint64, name string, low, high []byte, depth int) {
 	}
 }
 
-// readPage reads a page, or its header alone where that will do: of a leaf outside the root bucket.
+// readPage reads a page, or only its header if that is enough: for a leaf outside the root bucket.
 func (c *checker) readPage(id uint64, name string) (page, error) {
 	if c.headers != nil && name != "" && id < c.meta.pages {
 		p := parsePage(c.headers[id*pageHeader:][:pageHeader])
@@ -260,7 +262,7 @@ func (c *checker) readPage(id uint64, name string) (page, error) {
 
 func (c *checker) page(p page, name string, low, high []byte, depth int) {
 	if p.flags != flagBranch && p.flags != flagLeaf {
-		c.problem("%spage %d is of an unknown kind", prefix(name), p.id)
+		c.problem("%spage %d has an unknown type", prefix(name), p.id)
 		return
 	}
 	if p.count == 0 && depth > 0 || p.count == 0 && p.flags == flagBranch {
@@ -274,7 +276,7 @@ func (c *checker) page(p page, name string, low, high []byte, depth int) {
 			c.problem("%spage %d: %v", prefix(name), p.id, err)
 			return
 		}
-		// The first key of a branch may be lower than all below it, and empty.
+		// The first key of a branch may be empty or lower than all keys below it.
 		first := i == 0 && p.flags == flagBranch
 		if !first && (len(e.key) == 0 || low != nil && bytes.Compare(e.key, low) < 0) ||
 			high != nil && bytes.Compare(e.key, high) >= 0 ||
@@ -304,17 +306,17 @@ func (c *checker) page(p page, name string, low, high []byte, depth int) {
 func (c *checker) leaf(p page, name string, e element) {
 	if name == "" {
 		if !e.bucket {
-			c.problem("page %d: a value is where a bucket is expected", p.id)
+			c.problem("page %d: a value in place of a bucket", p.id)
 			return
 		}
 		c.bucket(string(e.key), e.value)
 		return
 	}
 	if c.headers != nil {
-		return // of an inline bucket
+		return // an inline bucket
 	}
 	if e.bucket {
-		c.problem("bucket %s: page %d: a bucket is where a value is expected", name, p.id)
+		c.problem("bucket %s: page %d: a bucket in place of a value", name, p.id)
 		return
 	}
 	if _, _, err := unseal(name, e.key, e.value); err != nil {
@@ -325,15 +327,15 @@ func (c *checker) leaf(p page, name string, e element) {
 	c.found[name] = t
 }
 
-// bucket walks one bucket from its entry in the root bucket.
+// bucket checks one bucket, starting at its entry in the root bucket.
 func (c *checker) bucket(name string, entry []byte) {
 	if len(entry) < 16 {
 		c.problem("bucket %s: its entry is too short", name)
 		return
 	}
 	root, sequence := native.Uint64(entry), native.Uint64(entry[8:])
-	if of, ok := strings.CutPrefix(name, tallyPrefix); ok {
-		c.kept[of] = unpackTally(sequence)
+	if of, ok := strings.CutPrefix(name, counterPrefix); ok {
+		c.kept[of] = unpackCounter(sequence)
 	} else {
 		c.names[name] = true
 	}

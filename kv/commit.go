@@ -11,29 +11,31 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// maxBatch caps how many functions share one commit, so that the first of them does not wait too long.
+// maxBatch is the maximum number of functions in one commit. It bounds the wait of the first of them.
 const maxBatch = 256
 
-// group gathers the calls of Update that wait for a commit. One of them leads: it runs everybody's functions in one
-// bbolt transaction, commits, and hands over to the first that came meanwhile. So a lone caller pays for no other
-// goroutine and waits for nobody, and many callers share a sync.
+// group collects the calls of Update that wait for a commit. One of the callers leads: it runs all functions in one
+// bbolt transaction, commits, and hands over to the first caller that arrived in the meantime. A single caller
+// therefore needs no other goroutine and waits for nobody, and many callers checksumPart a sync.
 type group struct {
 	mu      sync.Mutex
 	queue   []*call
 	leading bool
 
-	filled chan struct{} // closed when queue has want calls; nil when nobody waits for that
+	filled chan struct{} // closed when queue has want calls; nil if no leader waits
 	want   int
 	last   int           // calls that were waiting or answered when the last batch ended
-	took   time.Duration // the last commit
+	took   time.Duration // duration of the last commit
 }
 
-// patience bounds how long a leader waits for the calls that it expects. Where a commit takes less, it waits less.
+// patience is the longest time that a leader waits for expected calls. It waits at most half of the last commit's
+// duration.
 const patience = 2 * time.Millisecond
 
-// collect waits until as many calls are in the queue as took part in the last commit or came during it: those that were
-// answered then are about to come back, and would otherwise wait for a commit of the few that were first. A lone caller,
-// and one whose companions have gone, waits for nobody: what did not come in time is not expected the next time.
+// collect waits until the queue is as long as the last batch plus the calls that came during its commit. The callers
+// that were just answered are likely to call again, and would otherwise wait for a commit of only the first few. A
+// single caller does not wait, nor does one whose companions have left: calls that did not arrive in time are not
+// expected the next time.
 func (g *group) collect() {
 	g.mu.Lock()
 	if g.last <= 1 || len(g.queue) >= g.last {
@@ -55,29 +57,32 @@ func (g *group) collect() {
 	g.mu.Unlock()
 }
 
-// call is one Update.
+// call is one call of Update.
 type call struct {
-	fn    func(*Tx) error
-	wake  chan bool // true: lead the next batch, your call is its first; false: the answer is there. Nil in who leads at once
+	fn func(*Tx) error
+	// true: lead the next batch, which starts with this call; false: answered. Nil for an immediate leader
+	wake  chan bool
 	err   error
-	panic any // what fn panicked with, to be raised again in the goroutine that it belongs to
+	panic any // the value that fn panicked with, raised again in the caller's goroutine
 	done  bool
 }
 
 func (c *call) answer(err error) { c.err, c.panic, c.done = err, nil, true }
 
-var errGoexit = errors.New("the function ended its goroutine")
+var errGoexit = errors.New("the function called runtime.Goexit")
 
-// Update runs fn with a transaction that may write, and returns when the changes are on the disk. It keeps all of
-// fn's changes or, when fn fails, none.
+// Update runs fn with a writable transaction and returns when the changes are on the disk. If fn fails, none of its
+// changes are stored.
 //
-// Calls that come while another commits share the next commit. So fn may run more than once, and in another goroutine:
-// it must only touch tx and assign its results. A function that fails harms no other; a panic in it is a panic of this
-// call alone. Update inside an Update or a View of the same goroutine can wait for ever; it is not detected.
+// Calls that arrive during a commit checksumPart the next one. Therefore fn may run more than once, and in another
+// goroutine: it must only use tx and assign its results. A function that fails does not affect the others, and a
+// panic in fn is raised in its own caller only. An Update inside an Update or a View of the same goroutine can
+// deadlock; this is not detected.
 //
-// Errors: fn's own; ErrDamaged; ErrFull, after which reads go on, and writes too once there is room; ErrReadOnly when
-// the disk refused a write, or did not confirm it, when the change is absent; ErrUnsure when it may be there or not, until a
-// later Update finds that the disk works again and takes it back; ErrNoRead when the disk did not give a page; ErrClosed.
+// Errors: those of fn; ErrDamaged; ErrFull, after which reads continue, and writes work again once there is space;
+// ErrReadOnly if the disk refused or did not confirm a write and the change is absent; ErrUnconfirmed if the change may
+// be present or absent, until a later Update finds the disk working again and undoes it; ErrNoRead if the disk could
+// not read a page; ErrClosed.
 func (s *Store) Update(fn func(*Tx) error) error {
 	c := &call{fn: fn}
 	g := &s.group
@@ -95,8 +100,8 @@ func (s *Store) Update(fn func(*Tx) error) error {
 	}
 	g.mu.Unlock()
 	if lead || <-c.wake {
-		// Those that the last leader woke may wait for a processor with their next call. Without this, whoever has one
-		// would lead commit after commit of its own calls alone, and they would wait for all of these.
+		// The callers that the last leader woke may wait for a processor before their next call. Without this yield,
+		// the goroutine that has a processor would lead commit after commit with only its own calls.
 		runtime.Gosched()
 		s.lead()
 	}
@@ -107,7 +112,7 @@ func (s *Store) Update(fn func(*Tx) error) error {
 	return c.err
 }
 
-// lead answers the calls that wait, the caller's own first, and hands over.
+// lead answers the queued calls, its own first, and hands over to the next leader.
 func (s *Store) lead() {
 	g := &s.group
 	g.collect()
@@ -118,8 +123,8 @@ func (s *Store) lead() {
 	g.queue = g.queue[n:]
 	g.mu.Unlock()
 
-	// Deferred, because a function may end this goroutine with runtime.Goexit, as testing.T.FailNow does. Then calls
-	// are left without an answer, and go back to the head of the queue.
+	// Deferred, because a function may end this goroutine with runtime.Goexit, as testing.T.FailNow does. Calls
+	// without an answer then go back to the head of the queue.
 	defer func() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
@@ -145,8 +150,8 @@ func (s *Store) lead() {
 	s.commit(batch)
 }
 
-// commit answers every call of a batch. A call that fails after it wrote takes the whole transaction with it; the
-// others run again without it, and it runs once more alone when it had seen changes of theirs.
+// commit answers every call of a batch. A call that fails after it wrote invalidates the whole transaction: the
+// others run again without it, and it runs once more in its own transaction if it had seen changes of theirs.
 func (s *Store) commit(batch []*call) {
 	var alone []*call
 	for pending := batch; len(pending) > 0; {
@@ -166,8 +171,9 @@ func (s *Store) commit(batch []*call) {
 	}
 }
 
-// attempt runs the calls in one bbolt transaction and commits it. All have their answer afterwards, unless one failed
-// after it wrote: then those that must run again are not done, and when that one must too, it is the culprit given back.
+// attempt runs the calls in one bbolt transaction and commits it. If a call fails after it wrote, the calls that must
+// run again are not done, and attempt returns the failed call if it must run again too. Otherwise all calls are
+// answered.
 func (s *Store) attempt(calls []*call) (culprit *call) {
 	bolt, err := s.begin(true)
 	if err != nil {
@@ -180,11 +186,11 @@ func (s *Store) attempt(calls []*call) (culprit *call) {
 	sh := &shared{bolt: bolt}
 	now := s.now()
 	for _, c := range calls {
-		clean := sh.writes == 0 // it will see what is on the disk, and nothing that may yet be taken back
+		clean := sh.writes == 0 // it sees only committed data
 		before := sh.writes
 		failed := s.run(c, &Tx{bolt: bolt, now: now, shared: sh})
 		wrote := sh.writes > before
-		// What it answers is settled if it saw committed data alone, and has failed or changed nothing.
+		// The answer is final if the call saw only committed data and either failed or changed nothing.
 		c.done = clean && (failed || !wrote)
 		if failed && wrote {
 			if c.done {
@@ -209,7 +215,7 @@ func (s *Store) attempt(calls []*call) (culprit *call) {
 	return nil
 }
 
-// run calls the function of c and notes how it ended.
+// run calls the function of c and records its outcome.
 func (s *Store) run(c *call, tx *Tx) (failed bool) {
 	c.err, c.panic = nil, nil
 	returned := false
@@ -231,16 +237,16 @@ func (s *Store) run(c *call, tx *Tx) (failed bool) {
 	return c.err != nil
 }
 
-// finish commits.
+// finish commits the transaction.
 func (s *Store) finish(sh *shared) error {
 	op := "write store " + s.path
 	id := sh.bolt.ID()
 	tried, panicked := false, false
-	var before *takeBack
+	var before *metaRewrite
 	err := func() (err error) {
 		defer func() {
 			if r := recover(); r != nil {
-				panicked, err = true, caught(s.bolt, op, r)
+				panicked, err = true, recovered(s.bolt, op, r)
 			}
 		}()
 		if err := sh.flush(); err != nil {
@@ -264,7 +270,7 @@ func (s *Store) finish(sh *shared) error {
 		s.rollback(sh.bolt)
 		if errors.Is(err, ErrDamaged) {
 			s.refuseDamaged(err)
-		} else if failed := s.reload(); failed != nil { // of the free list, of which the panic may have lost some
+		} else if failed := s.reload(); failed != nil { // the panic may have lost part of the free list
 			err = failed
 		}
 	case tried && s.visible(id):
@@ -273,11 +279,11 @@ func (s *Store) finish(sh *shared) error {
 	return err
 }
 
-// refused is wrap for a commit: what the system answered to a write means that the disk does not take it.
+// refused is wrap for a commit: an error of the system on a write means that the disk cannot be written.
 func refused(op string, err error) error {
 	err = wrap(op, err)
 	e, ok := err.(*Error)
-	if ok && e.Kind == nil && (errors.As(err, new(syscall.Errno)) || growing(e.Err.Error())) {
+	if ok && e.Kind == nil && (errors.As(err, new(syscall.Errno)) || isResizeError(e.Err.Error())) {
 		e.Kind = ErrReadOnly
 	}
 	return err
@@ -293,7 +299,7 @@ func (s *Store) visible(id int) bool {
 	return bolt.ID() >= id
 }
 
-// refuse answers every later write with err.
+// refuse makes every later write fail with err.
 func (s *Store) refuse(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -302,12 +308,12 @@ func (s *Store) refuse(err error) {
 	}
 }
 
-// now is the time that a transaction carries.
+// now returns the time of a transaction.
 func (s *Store) now() time.Time { return s.clock().UTC().Truncate(time.Millisecond) }
 
-// shared is what the functions that share a commit have in common.
+// shared is the state shared by the functions of one commit.
 type shared struct {
-	bolt    *bbolt.Tx
-	writes  int
-	tallies map[string]*tally // by bucket name; those that were looked at
+	bolt     *bbolt.Tx
+	writes   int
+	counters map[string]*counter // by bucket name; only those that were read
 }

@@ -14,16 +14,16 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Compacted says what CompactTo has made.
+// Compacted is the result of CompactTo.
 type Compacted struct {
-	Before   int64    // size of the file that was read, in bytes
-	After    int64    // size of the file that was made, in bytes
-	Contents Contents // what both hold; its Size is that of the new one
-	Commit   uint64   // the commit of the original that was read: see LastCommit
+	Before   int64    // size of the original file, in bytes
+	After    int64    // size of the new file, in bytes
+	Contents Contents // of both files; Size is that of the new one
+	Commit   uint64   // commit of the original that was copied: see LastCommit
 }
 
-// LastCommit is the number of the newest commit of a store file: two readings that agree mean that nobody has written to
-// it between. Errors: ErrDamaged; the disk's.
+// LastCommit returns the number of the newest commit of a store file. Two equal results mean that nobody wrote to the
+// file in between. Errors: ErrDamaged; those of the disk.
 func LastCommit(path string) (uint64, error) {
 	op := "read store " + path
 	f, err := os.Open(path)
@@ -38,11 +38,11 @@ func LastCommit(path string) (uint64, error) {
 	return metas[1].tx, nil
 }
 
-// CompactTo writes a store that holds what the one at path holds, without the room that deleting has left, to a new file,
-// which is synced, checked as CheckFile does and compared with the original: every bucket's tally and a hash over all
-// entries. The original is not changed, and nobody may have it open for writing. Nothing is left behind when it fails; a
-// killed process can leave part of the new file. Errors: ErrDamaged, with what is wrong; ErrLocked; ErrFull; fs.ErrExist
-// when there is a file already; ctx's own.
+// CompactTo copies the store at path to a new file without free pages. It syncs the new file, checks it as CheckFile
+// does and compares it with the original: every bucket's counter and a hash over all entries. The original is not
+// changed and must not be open for writing. CompactTo removes the new file if it fails; a killed process can leave an
+// incomplete one. Errors: ErrDamaged, with the problem; ErrLocked; ErrFull; fs.ErrExist if the new file exists; that
+// of ctx.
 func CompactTo(ctx context.Context, path, to string) (c Compacted, err error) {
 	c, err = compactTo(ctx, path, to)
 	return c, wrap("compact store "+path, err)
@@ -63,7 +63,7 @@ func compactTo(ctx context.Context, path, to string) (c Compacted, err error) {
 	if c.Commit, err = LastCommit(path); err != nil {
 		return c, err
 	}
-	// Made here, so that a file that is there already is nobody's to remove.
+	// Created here, because a file that already exists must not be removed on failure.
 	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return c, err
@@ -91,7 +91,7 @@ func compactTo(ctx context.Context, path, to string) (c Compacted, err error) {
 		return c, fmt.Errorf("the new file: %w", err)
 	}
 	if !bytes.Equal(read, written) {
-		return c, &Error{Op: "compact", Kind: ErrDamaged, Err: errors.New("the new file does not hold what was written to it: the disk or the memory is faulty")}
+		return c, &Error{Op: "compact", Kind: ErrDamaged, Err: errors.New("the new file does not have the content that was written to it: the disk or the memory is faulty")}
 	}
 	if info, err = os.Stat(to); err != nil {
 		return c, err
@@ -100,20 +100,21 @@ func compactTo(ctx context.Context, path, to string) (c Compacted, err error) {
 	return c, nil
 }
 
-// copyBatch is about how many bytes go into one commit of the new file.
+// copyBatch is the approximate number of bytes in one commit of the new file.
 const copyBatch = 16 << 20
 
-// copyEntries copies every entry of one file into another, an empty one, checks each on the way, and returns a hash over all.
+// copyEntries copies every entry of one file into another, empty file, checks each of them, and returns a hash over
+// all.
 func copyEntries(ctx context.Context, path, to string) (sum []byte, err error) {
 	defer guard("compact", &err)
-	// It is synced once, at the end: until then nobody needs it.
+	// Synced only once, at the end, because nobody uses the file before.
 	dst, err := bbolt.Open(to, 0o600, &bbolt.Options{PageSize: pageSize, FreelistType: bbolt.FreelistMapType, NoSync: true, NoGrowSync: true, Timeout: defaultLockTimeout})
 	if err != nil {
 		return nil, err
 	}
 	w := copier{dst: dst}
 	defer func() {
-		if w.tx != nil { // Close would wait for it
+		if w.tx != nil { // otherwise Close waits for it
 			w.tx.Rollback()
 		}
 		err = errors.Join(err, dst.Close())
@@ -121,21 +122,21 @@ func copyEntries(ctx context.Context, path, to string) (sum []byte, err error) {
 	return walkFile(ctx, path, &w)
 }
 
-// entries takes what walkFile reads. Names, keys and values are valid until end has returned.
+// entries receives what walkFile reads. Names, keys and values are valid until end returns.
 type entries interface {
 	begin(name []byte, sequence uint64) error // of a bucket
 	put(key, stored []byte) error
 	end() error
 }
 
-// nowhere is for a walk that only reads.
-type nowhere struct{}
+// discard discards the entries, for a walk that only reads.
+type discard struct{}
 
-func (nowhere) begin([]byte, uint64) error { return nil }
-func (nowhere) put(_, _ []byte) error      { return nil }
-func (nowhere) end() error                 { return nil }
+func (discard) begin([]byte, uint64) error { return nil }
+func (discard) put(_, _ []byte) error      { return nil }
+func (discard) end() error                 { return nil }
 
-// copier puts entries into a file, many in a commit.
+// copier writes entries to a file, many per commit.
 type copier struct {
 	dst    *bbolt.DB
 	tx     *bbolt.Tx
@@ -158,7 +159,7 @@ func (w *copier) begin(name []byte, sequence uint64) (err error) {
 	return w.bucket.SetSequence(sequence)
 }
 
-// copyFill leaves a little room in each page, so that the next writes do not split them all.
+// copyFill leaves some free space in each page, to avoid splitting all pages in the next writes.
 const copyFill = 0.9
 
 func (w *copier) put(key, stored []byte) (err error) {
@@ -175,7 +176,7 @@ func (w *copier) put(key, stored []byte) (err error) {
 	return w.bucket.Put(key, stored)
 }
 
-// end commits what was put.
+// end commits the entries that were put.
 func (w *copier) end() error {
 	if w.tx == nil {
 		return nil
@@ -188,10 +189,11 @@ func (w *copier) end() error {
 // digestFile returns a hash over all entries of a file.
 func digestFile(ctx context.Context, path string) (sum []byte, err error) {
 	defer guard("read", &err)
-	return walkFile(ctx, path, nowhere{})
+	return walkFile(ctx, path, discard{})
 }
 
-// walkFile reads every bucket and entry of a file whose pages are sound, in order, and returns a SHA-256 over all.
+// walkFile reads all buckets and entries, in order, of a file whose pages are sound, and returns a SHA-256 over all
+// of them.
 func walkFile(ctx context.Context, path string, to entries) (sum []byte, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	src, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true, Timeout: defaultLockTimeout})
@@ -220,8 +222,7 @@ func walkFile(ctx context.Context, path string, to entries) (sum []byte, err err
 	return h.Sum(nil), err
 }
 
-// digest is a hash over buckets and entries. Everything is preceded by its length, so that no two contents give the same
-// bytes.
+// digest is a hash over buckets and entries. Each part is preceded by its length, which makes the input unambiguous.
 type digest struct{ hash.Hash }
 
 func (h digest) part(b []byte) {
@@ -243,7 +244,7 @@ func (h digest) entry(key, stored []byte) {
 	h.part(stored)
 }
 
-// trim cuts off what bbolt has reserved behind the last page, and syncs.
+// trim removes the space that bbolt has reserved after the last page, and syncs.
 func trim(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {

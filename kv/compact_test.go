@@ -18,7 +18,8 @@ import (
 	"opsmon/kv/file"
 )
 
-// holey makes a store of which most is free room, with values over several pages, an empty bucket and a sequence.
+// holey makes a store that consists mostly of free pages, with values over several pages, an empty bucket and a
+// sequence number.
 func holey(t *testing.T) (Config, *Store) {
 	t.Helper()
 	nothing := Migration{Name: "nothing", Run: func(*Tx) error { return nil }}
@@ -117,7 +118,8 @@ func TestCompactTo(t *testing.T) {
 	closeChecked(t, small)
 }
 
-// TestCompactDamaged: what is damaged is refused, and nothing is left. A flipped byte in free room harms nobody.
+// TestCompactDamaged checks that a damaged store is refused and no file is left. A flipped byte in a free page is
+// harmless.
 func TestCompactDamaged(t *testing.T) {
 	whole := sampleStore(t)
 	dir := t.TempDir()
@@ -156,7 +158,7 @@ func TestCompactDamaged(t *testing.T) {
 	}
 }
 
-// expectSame sees that a file holds what sampleStore does.
+// expectSame checks that a file has the content of sampleStore.
 func expectSame(t *testing.T, path string) {
 	t.Helper()
 	s := openStore(t, Config{Path: path, Buckets: []string{blobs.Name(), triples.Name()}})
@@ -169,7 +171,7 @@ func expectSame(t *testing.T, path string) {
 	}
 }
 
-// TestUsage asks while others write, and sees that what is freed shows.
+// TestUsage reads the usage during writes, and checks that freed pages are counted.
 func TestUsage(t *testing.T) {
 	_, s := holey(t)
 	before, err := s.Usage()
@@ -215,7 +217,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestReport lists all that is wrong with a file, as far as it can be told.
+// TestReport lists all problems of a file that can be found.
 func TestReport(t *testing.T) {
 	whole := sampleStore(t)
 	path := filepath.Join(t.TempDir(), "s.db")
@@ -234,7 +236,7 @@ func TestReport(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		data     []byte
-		problems int // at least; -1 = none
+		problems int // minimum; -1 = none
 		says     string
 	}{
 		"whole":    {whole, -1, ""},

@@ -11,9 +11,9 @@ import (
 	"opsmon/kv/file"
 )
 
-// create makes a new store. It is built under another name in the same directory, synced, and then given its own
-// name, so that a power cut leaves either a whole store or none. The last step is a link, which fails when the name
-// is taken: of two processes that make the same store at once, one wins and the other finds it.
+// create makes a new store. It builds the file under a temporary name in the same directory, syncs it and then links
+// it to its own name, so a power cut leaves either a complete store or none. The link fails if the name exists: of
+// two processes that create the same store at once, one wins and the other uses that store.
 func create(cfg Config) error {
 	dir := filepath.Dir(cfg.Path)
 	f, err := os.CreateTemp(dir, filepath.Base(cfg.Path)+leftover)
@@ -38,18 +38,18 @@ func create(cfg Config) error {
 	return file.SyncDir(dir)
 }
 
-// leftover marks the name of a store that is being made.
+// leftover is part of the temporary name of a store that is being created.
 const leftover = ".new-"
 
-// build makes an empty store of version 0 with the wanted buckets in an empty file, and closes it.
+// build makes an empty store of version 0 with the configured buckets in an empty file, and closes it.
 func build(f *os.File, cfg Config) (err error) {
 	defer guard("make store", &err)
-	defer f.Close() // closed by bbolt when all goes well
+	defer f.Close() // bbolt closes it on success
 	bolt, err := bbolt.Open(f.Name(), 0o600, &bbolt.Options{
 		Timeout:      cfg.LockTimeout,
 		PageSize:     pageSize,
 		FreelistType: bbolt.FreelistMapType,
-		// Whoever else may write in the directory could have put a link in the place of the name.
+		// Passed as an open file, because another user with access to the directory could replace the name by a link.
 		OpenFile: func(string, int, os.FileMode) (*os.File, error) { return f, nil },
 	})
 	if err != nil {
@@ -70,11 +70,11 @@ func build(f *os.File, cfg Config) (err error) {
 	return errors.Join(err, bolt.Close())
 }
 
-// pageSize is the same on every machine, in bytes, so that a store can be moved between them.
+// pageSize, in bytes, is the same on every machine, which makes stores portable.
 const pageSize = 4096
 
-// removeLeftovers removes what was left when a process died while it made this store. The store exists now, so
-// nobody who still makes one will get its name.
+// removeLeftovers removes the temporary files of processes that died while creating this store. The store exists now,
+// so a process that is still creating it cannot succeed.
 func removeLeftovers(path string) {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
@@ -87,7 +87,7 @@ func removeLeftovers(path string) {
 	}
 }
 
-// isLink reports whether a path names a symbolic link. A store that another process has made meanwhile is none.
+// isLink reports whether a path is a symbolic link. A store that another process has just created is not.
 func isLink(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode()&os.ModeSymlink != 0

@@ -11,8 +11,8 @@ import (
 	"opsmon/kv"
 )
 
-// TestReadersOfAnEmptiedFileHoldUpNobody: readers that find the file emptied, and writers who were just committing, all
-// have an answer.
+// TestReadersOfAnEmptiedFileHoldUpNobody truncates the file under readers and committing writers: all of them must
+// return.
 func TestReadersOfAnEmptiedFileHoldUpNobody(t *testing.T) {
 	if testing.Short() {
 		t.Skip("NOT RUN: -short leaves out what takes long")
@@ -23,7 +23,7 @@ func TestReadersOfAnEmptiedFileHoldUpNobody(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// What no write touches: two commits after the file was emptied, all else is whole again.
+		// An entry that no write changes: two commits after the truncation, everything else is valid again.
 		if err := store.Update(func(tx *kv.Tx) error { return still.Put(tx, 0, make([]byte, 1<<16)) }); err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +42,8 @@ func TestReadersOfAnEmptiedFileHoldUpNobody(t *testing.T) {
 						err = store.Update(func(tx *kv.Tx) error { return bucket.Put(tx, n%8, i) })
 					} else {
 						err = store.View(func(tx *kv.Tx) error { _, err := still.Get(tx, 0); return err })
-						time.Sleep(300 * time.Microsecond) // as people read: the moment in which a reader can still meet it is far shorter
+						// a realistic rate; the moment in which a reader can meet the truncation is far shorter
+						time.Sleep(300 * time.Microsecond)
 					}
 					_ = err
 				}
@@ -62,11 +63,11 @@ func TestReadersOfAnEmptiedFileHoldUpNobody(t *testing.T) {
 			t.Fatal("somebody waits for ever")
 		}
 		if err := store.Damage(); err == nil {
-			t.Error("the store tells of no damage")
+			t.Error("the store reports no damage")
 		}
-		_ = store.Close() // of a store that is damaged it may fail
+		_ = store.Close() // may fail on a damaged store
 		if err := store.Damage(); !errors.Is(err, kv.ErrDamaged) {
-			t.Errorf("the store tells of %v", err)
+			t.Errorf("the store reports %v", err)
 		}
 	}
 }

@@ -6,19 +6,19 @@ import (
 	"os"
 )
 
-// Damage returns the first damage that was met since Open, by a View, an Update or a Check; nil when none was.
+// Damage returns the first damage found since Open, by a View, an Update or a Check; nil if none.
 func (s *Store) Damage() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.damage
 }
 
-// fault is the cause when bbolt cannot work with its pages, or they cannot be read from the file. Then the tree is not
-// to be trusted, while after a wrong checksum of one value all others are as good as before.
+// fault is the cause if bbolt cannot work with its pages, or they cannot be read from the file. The whole tree is
+// then suspect, whereas a wrong checksum affects only its own value.
 type fault struct{ error }
 
-// note keeps the first damage and tells of it. When the tree is damaged, no more is written to it: what would be
-// answered could be lost with what is found to be lost already.
+// note records the first damage and reports it to Config.OnDamage. If the tree is damaged, it also refuses all later
+// writes: they could be lost along with the damaged part.
 func (s *Store) note(err error) {
 	if !errors.Is(err, ErrDamaged) {
 		return
@@ -31,27 +31,27 @@ func (s *Store) note(err error) {
 	if first {
 		s.damage = err
 	}
-	tell := s.onDamage
+	report := s.onDamage
 	s.mu.Unlock()
-	if first && tell != nil {
-		tell(err)
+	if first && report != nil {
+		report(err)
 	}
 }
 
-// refuseDamaged answers every later write with ErrReadOnly, for the damage err.
+// refuseDamaged makes every later write fail with ErrReadOnly, because of the damage err.
 func (s *Store) refuseDamaged(err error) {
-	s.refuse(&Error{Op: "write store " + s.path, Kind: ErrReadOnly, Err: fmt.Errorf("it is damaged, and what is written could be lost: %w", err)})
+	s.refuse(&Error{Op: "write store " + s.path, Kind: ErrReadOnly, Err: fmt.Errorf("it is damaged, and new data could be lost: %w", err)})
 }
 
-// Full reports whether the last write found the disk full.
+// Full reports whether the last write failed because the disk is full.
 func (s *Store) Full() bool { return s.full.Load() }
 
-// Attached finds out whether the store's name still leads to the file that is open. When the file was removed, or another
-// put in its place, what is written would be gone with it: that is damage, and no more is written.
+// Attached checks that the store's path still refers to the open file. If the file was removed or replaced, new data
+// would be lost with it: this counts as damage, and later writes are refused.
 func (s *Store) Attached() error {
 	is, err := s.file.Stat()
 	if err != nil {
-		return nil // it is closed, which the next call tells
+		return nil // closed; the next call reports it
 	}
 	if there, err := os.Stat(s.path); err == nil && os.SameFile(is, there) || err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil

@@ -8,22 +8,22 @@ import (
 	"testing"
 )
 
-// TestDamageMet damages a store that is open. The first damage that is met is kept and told once. After a wrong value
-// writes go on; after damage to the tree none does, and it says why.
+// TestDamageMet damages an open store. The first damage is kept and reported once. After a damaged value writes
+// continue; after damage to the tree all are refused, with the reason.
 func TestDamageMet(t *testing.T) {
 	value := []byte("a value that is looked for in the file")
 	for _, tt := range []struct {
 		name   string
 		damage func(data []byte)
 		meet   func(s *Store) error
-		writes bool // go on
+		writes bool // writes continue
 	}{
 		{"nothing", func([]byte) {}, func(s *Store) error { return s.Check(func(string) {}) }, true},
 		{"a value, read", flipValue, func(s *Store) error {
 			return s.View(func(tx *Tx) error { _, err := blobs.Get(tx, 1); return err })
 		}, true},
 		{"a value, checked", flipValue, func(s *Store) error {
-			return errors.Join(s.Check(func(string) {}), ErrDamaged) // Check itself reports and has no error
+			return errors.Join(s.Check(func(string) {}), ErrDamaged) // Check itself reports damage and returns no error
 		}, true},
 		{"the tree, read", clearPages, func(s *Store) error {
 			return s.View(func(tx *Tx) error { _, err := blobs.Get(tx, 1); return err })
@@ -34,7 +34,7 @@ func TestDamageMet(t *testing.T) {
 		{"the tree, kept", func([]byte) {}, func(s *Store) error {
 			return s.Update(func(tx *Tx) error {
 				err := blobs.Put(tx, 1, nil)
-				damage(t, s.Path(), clearPages) // after all has been read that this asks for
+				damage(t, s.Path(), clearPages) // after everything that this Update needs was read
 				return err
 			})
 		}, false},
@@ -74,7 +74,7 @@ func TestDamageMet(t *testing.T) {
 	}
 }
 
-// damage changes what is in the file of an open store.
+// damage changes the file of an open store.
 func damage(t *testing.T, path string, change func(data []byte)) {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -87,7 +87,7 @@ func damage(t *testing.T, path string, change func(data []byte)) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if _, err := f.WriteAt(data, 0); err != nil { // not anew: the same file stays mapped
+	if _, err := f.WriteAt(data, 0); err != nil { // in place: the mapping must still refer to the file
 		t.Fatal(err)
 	}
 }
@@ -103,7 +103,7 @@ func flipValue(data []byte) {
 	}
 }
 
-// clearPages leaves the meta pages, and noise elsewhere.
+// clearPages overwrites everything except the meta pages with noise.
 func clearPages(data []byte) {
 	for i := 2 * pageSize; i < len(data); i++ {
 		data[i] = byte(i * 31)

@@ -16,52 +16,62 @@ import (
 	"opsmon/kv/file"
 )
 
-// The kinds of failure. Every error of this package is an *Error whose kind, when it has one, is matched by
-// errors.Is. ErrFull, ErrReadOnly, ErrNoRead, ErrUnsure and ErrClosed also answer true from a method Unavailable() bool, found by
-// errors.As: what failed may work later (http-api.md section 7; decisions.md section 1: 503). ErrDamaged has a method
-// Damaged() bool likewise.
+// The kinds of failure. Every error of this package is an *Error; errors.Is matches its kind, if it has one. ErrFull,
+// ErrReadOnly, ErrNoRead, ErrUnconfirmed and ErrClosed have a method Unavailable() bool that returns true, for use with
+// errors.As: the call may succeed later (http-api.md section 7; decisions.md section 1: 503). ErrDamaged has a method
+// Damaged() bool.
 var (
-	ErrNotFound error = errors.New("not found")                                  // no such key in the bucket
-	ErrLocked   error = file.ErrLocked                                           // another process has the store open
-	ErrDamaged  error = damaged("damaged")                                       // what is on the disk is not what was written
-	ErrNewer    error = errors.New("written by a newer version of the program")  // more migrations have run than are known
-	ErrOlder    error = errors.New("written by an older version of the program") // and may not be migrated
-	ErrFull     error = passing("the disk is full")                              // reads go on; writes do when there is room
-	ErrReadOnly error = passing("cannot be written")                             // no permission, or the disk refuses writes
-	ErrNoRead   error = passing("the disk cannot be read")                       // what it holds may be whole
-	ErrUnsure   error = passing(unsureText)                                      // a change may be kept or not
-	ErrClosed   error = passing("closed")                                        // the store was closed
+	// The bucket has no such key.
+	ErrNotFound error = errors.New("not found")
+	// Another process has the store open.
+	ErrLocked error = file.ErrLocked
+	// The data on the disk is not the data that was written.
+	ErrDamaged error = damaged("damaged")
+	// The store has run migrations that this program does not have.
+	ErrNewer error = errors.New("written by a newer version of the program")
+	// And opened with ReadOnly, which runs no migrations.
+	ErrOlder error = errors.New("written by an older version of the program")
+	// Reads continue; writes work again once there is space.
+	ErrFull error = transient("the disk is full")
+	// No permission, or the disk refuses writes.
+	ErrReadOnly error = transient("cannot be written")
+	// The data may be intact.
+	ErrNoRead error = transient("the disk cannot be read")
+	// A change may be present or absent.
+	ErrUnconfirmed error = transient(unconfirmedText)
+	// Close was called.
+	ErrClosed error = transient("closed")
 )
 
-// unsureText tells a client what an answer with ErrUnsure means.
-const unsureText = "the disk did not confirm the change, and whether it is kept is not known; look before you repeat it"
+// unconfirmedText explains ErrUnconfirmed to clients.
+const unconfirmedText = "the disk did not confirm the change, which may or may not be stored; check before you repeat it"
 
-// passing is a kind of failure that may pass by itself or by what an administrator does.
-type passing string
+// transient is a failure that may end without a restart of the program.
+type transient string
 
-func (p passing) Error() string { return string(p) }
+func (p transient) Error() string { return string(p) }
 
-// Unavailable reports that the same call may work later.
-func (p passing) Unavailable() bool { return true }
+// Unavailable reports that the same call may succeed later.
+func (p transient) Unavailable() bool { return true }
 
-// damaged is a failure that stays until a backup is restored.
+// damaged is a failure that lasts until a backup is restored.
 type damaged string
 
 func (d damaged) Error() string { return string(d) }
 
-// Damaged reports that what was to be read is lost.
+// Damaged reports that the data is lost.
 func (d damaged) Damaged() bool { return true }
 
 // Error is a failure of the store.
 type Error struct {
-	Op     string // what was being done, such as "open store /var/lib/app/store.db"
-	Bucket string // the bucket concerned; empty when none is
-	Key    string // the key concerned, in readable form; empty when none is
-	Kind   error  // one of the sentinels; nil when none fits
-	Err    error  // the cause, or more about it; may be nil
+	Op     string // the operation, such as "open store /var/lib/app/store.db"
+	Bucket string // empty if not about a bucket
+	Key    string // in readable form; empty if not about a key
+	Kind   error  // one of the sentinels, or nil
+	Err    error  // the cause or details; may be nil
 }
 
-// Error implements error. It reads like a path: "read: bucket key: key "k1": damaged: checksum does not match".
+// Error implements error, in the form of a path: "read: bucket key: key "k1": damaged: checksum does not match".
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Op)
@@ -92,11 +102,11 @@ func (e *Error) Unwrap() []error {
 	return chain
 }
 
-// errEnded is the cause when a transaction is used after the function that it was given to has returned.
+// errEnded is the cause if a transaction is used after its function has returned.
 var errEnded = errors.New("the transaction has ended")
 
-// wrap makes an *Error of a failure of bbolt or of the operating system, with the kind that fits. An *Error
-// passes unchanged: it already says more.
+// wrap returns an *Error with the kind of err, which is a failure of bbolt or of the operating system. It returns an
+// *Error unchanged, because that has more details.
 func wrap(op string, err error) error {
 	if err == nil {
 		return nil
@@ -108,8 +118,9 @@ func wrap(op string, err error) error {
 	return &Error{Op: op, Kind: kindOf(err), Err: err}
 }
 
-// growing reports whether text is bbolt's error when the file cannot grow. The cause is text in it, so its identity is lost.
-func growing(text string) bool {
+// isResizeError reports whether text is bbolt's error for a file that cannot grow. bbolt formats the cause as text, so
+// errors.Is cannot match it.
+func isResizeError(text string) bool {
 	return strings.HasPrefix(text, "file resize error") || strings.HasPrefix(text, "file sync error")
 }
 
@@ -123,7 +134,7 @@ func kindOf(err error) error {
 	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrVersionMismatch), errors.Is(err, berrors.ErrChecksum):
 		return ErrDamaged
 	case isFull(err),
-		growing(text) && (strings.HasSuffix(text, syscall.ENOSPC.Error()) || strings.HasSuffix(text, "quota exceeded")):
+		isResizeError(text) && (strings.HasSuffix(text, syscall.ENOSPC.Error()) || strings.HasSuffix(text, "quota exceeded")):
 		return ErrFull
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS), errors.Is(err, berrors.ErrDatabaseReadOnly):
 		return ErrReadOnly
@@ -131,9 +142,9 @@ func kindOf(err error) error {
 	return nil
 }
 
-// caught turns what recover gave into an error. bbolt panics when a page is not what it should be, and the
-// runtime panics when memory mapped from the file cannot be read. db may be nil.
-func caught(db *bbolt.DB, op string, r any) *Error {
+// recovered turns a recovered value into an error. bbolt panics on an invalid page, and the runtime panics if mapped
+// memory cannot be read from the file. db may be nil.
+func recovered(db *bbolt.DB, op string, r any) *Error {
 	cause, ok := r.(error)
 	if !ok {
 		cause = fmt.Errorf("%v", r)
@@ -144,8 +155,8 @@ func caught(db *bbolt.DB, op string, r any) *Error {
 	return &Error{Op: op, Kind: ErrDamaged, Err: fault{cause}}
 }
 
-// advise adds to a failure to open what an administrator can do about it.
-func advise(path string, err error) error {
+// withAdvice adds instructions for an administrator to a failure of Open.
+func withAdvice(path string, err error) error {
 	var advice string
 	switch {
 	case err == nil:
@@ -153,20 +164,20 @@ func advise(path string, err error) error {
 	case errors.Is(err, ErrLocked):
 		advice = "stop that process first, or use the running service"
 	case errors.Is(err, ErrReadOnly):
-		advice = "give the user that runs this program (" + whoami() + ") the right to write to the file and its directory, and see that the disk is not mounted read-only"
+		advice = "grant the user that runs this program (" + whoami() + ") write permission on the file and its directory, and check that the disk is not mounted read-only"
 	case errors.Is(err, ErrFull):
-		advice = "free some room on the disk that holds it"
+		advice = "free some space on its disk"
 	case errors.Is(err, ErrDamaged):
 		advice = "keep a copy of the file and restore the newest backup"
 	case errors.Is(err, ErrNewer):
 		advice = "install the newer program"
 	case errors.Is(err, os.ErrNotExist):
-		advice = "make the directory " + filepath.Dir(path) + " first"
+		advice = "create the directory " + filepath.Dir(path) + " first"
 	}
 	op := "open store " + path
 	e, ok := err.(*Error)
 	if !ok {
-		e = &Error{Err: err} // of a migration
+		e = &Error{Err: err} // an error of a migration
 	}
 	cause := e.Err
 	switch {

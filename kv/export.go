@@ -17,29 +17,29 @@ import (
 	"opsmon/kv/file"
 )
 
-// How long a run is, in bytes. One that is being filled ends after an entry that is chosen by its key, with a chance
-// such that runs are of the target's size on average. An entry that comes, goes or changes so changes the run that it is in,
-// and at most the next one: the others stay byte for byte as they were in an earlier export. A run that is longer than
-// the most has a single entry.
+// Lengths of a run, in bytes. A run ends after an entry that is selected by its key, with a probability that makes
+// the average length runTarget. A changed, new or deleted entry therefore changes only its own run and at most the
+// next one; all others stay byte for byte as in an earlier export. Only a run with a single entry is longer than
+// runMost.
 const (
 	runLeast  = 256 << 10
 	runTarget = 1 << 20
 	runMost   = 4 << 20
 )
 
-// Export reads everything that a store holds at one moment, in pieces: cfg.Use is called with each run, in order. A run is
-// a part of one bucket's entries, encoded as
+// Export reads the whole store, as of one moment, in pieces called runs: it calls cfg.Use with each run, in order. A
+// run is a part of the entries of one bucket, encoded as
 //
 //	length of the bucket's name, name, then for each entry: length of the key, key, length of the value, value
 //
-// with lengths as unsigned varints, and values as they are stored, with their checksums. Runs come in the order of
-// their buckets' names and of the keys; the bucket that holds the version is one of them. An empty bucket has no run: its name is in the
-// Contents, whose Size is that of all runs together. Imported elsewhere it makes a store that holds the same.
+// with lengths as unsigned varints, and values in their stored form, with checksums. Runs are ordered by bucket name
+// and key, and include the bucket that has the version. An empty bucket has no run; its name is in the Contents,
+// whose Size is the sum of all runs. Import builds a store with the same content from the runs.
 //
-// Every value's checksum and every bucket's tally are compared on the way, so damage that matters to the content is an
-// error, ErrDamaged. Writers go on meanwhile, but until Export returns they cannot use again the room that they free,
-// so the file grows; and on Windows a write that outgrows the mapping waits for it. So cfg.Use should be fast.
-// Errors: cfg.Use's own; ErrDamaged; ErrClosed.
+// Export verifies every value's checksum and every bucket's counter, and returns ErrDamaged for damage that affects
+// the content. Writers continue, but cannot reuse the pages that they free until Export returns, so the file grows.
+// On Windows, a write that outgrows the mapping waits for Export. Therefore cfg.Use should be fast. Errors: those of
+// cfg.Use; ErrDamaged; ErrClosed.
 func (s *Store) Export(cfg ExportConfig) (c Contents, err error) {
 	prefetch(s.file)
 	err = s.View(func(tx *Tx) (err error) {
@@ -49,7 +49,7 @@ func (s *Store) Export(cfg ExportConfig) (c Contents, err error) {
 		}
 		c.Size = 0
 		return tx.bolt.ForEach(func(name []byte, b *bbolt.Bucket) error {
-			if strings.HasPrefix(string(name), tallyPrefix) {
+			if strings.HasPrefix(string(name), counterPrefix) {
 				return nil
 			}
 			e := exporter{cfg: cfg, name: string(name), sum: nameSum(string(name))}
@@ -61,12 +61,13 @@ func (s *Store) Export(cfg ExportConfig) (c Contents, err error) {
 	return c, wrap("export store "+s.path, err)
 }
 
-// ExportConfig says what becomes of an export's runs.
+// ExportConfig configures an export.
 type ExportConfig struct {
-	Use  func(run []byte) error // is called with each run, which it may keep
-	Next func() []byte          // gives the buffer that the next run is appended to, with whose content Use gets it; nil = a new one each time
+	Use func(run []byte) error // receives each run, and may keep it
+	// returns a buffer to append the next run to, which Use receives with its content; nil = allocate one per run
+	Next func() []byte
 
-	// Trust leaves the checksums of the values to whoever reads the runs: Import compares them as well.
+	// Trust skips the verification of the values' checksums, which Import verifies too.
 	Trust bool
 }
 
@@ -76,14 +77,14 @@ type exporter struct {
 	name string
 	sum  uint32 // of the name
 
-	run    []byte
-	front  int   // bytes in front of the run in its buffer
-	size   int64 // of the runs so far
-	worked int   // bytes since others were let go first
+	run       []byte
+	front     int   // bytes before the run in its buffer
+	size      int64 // of all runs so far
+	processed int   // bytes since the last yield
 }
 
 func (e *exporter) bucket(tx *bbolt.Tx, b *bbolt.Bucket) error {
-	var t tally
+	var t counter
 	var last []byte
 	cursor := b.Cursor()
 	for key, stored := cursor.First(); key != nil; key, stored = cursor.Next() {
@@ -104,9 +105,9 @@ func (e *exporter) bucket(tx *bbolt.Tx, b *bbolt.Bucket) error {
 	if err := e.end(); err != nil {
 		return err
 	}
-	kept, err := readTally(tx, e.name)
+	kept, err := readCounter(tx, e.name)
 	if err == nil && kept != t {
-		err = fmt.Errorf("it holds %d keys with the sum %x where %d with %x are expected", t.count, t.sum, kept.count, kept.sum)
+		err = fmt.Errorf("it has %d keys with the sum %x, want %d with %x", t.count, t.sum, kept.count, kept.sum)
 	}
 	if err != nil {
 		return e.damaged(nil, err)
@@ -137,34 +138,34 @@ func (e *exporter) add(key, stored []byte) error {
 	e.run = append(e.run, key...)
 	e.run = binary.AppendUvarint(e.run, uint64(len(stored)))
 	e.run = append(e.run, stored...)
-	e.worked = breathe(e.worked + size)
+	e.processed = yieldProcessor(e.processed + size)
 	if len(e.run)-e.front >= runLeast && endsRun(key, size) {
 		return e.end()
 	}
 	return nil
 }
 
-// breath is after how many bytes an export or an import lets others go first: it takes about 0.1 ms for them.
-const breath = 128 << 10
+// yieldAfter is the number of bytes after which an export or an import yields the processor: about 0.1 ms of work.
+const yieldAfter = 128 << 10
 
-// breathe lets those go first who wait for a processor, when enough has been worked since the last time, and returns what
-// has been worked since.
-func breathe(worked int) int {
-	if worked < breath {
-		return worked
+// yieldProcessor yields the processor if enough bytes were processed since the last yield, and returns the number of
+// bytes since then.
+func yieldProcessor(processed int) int {
+	if processed < yieldAfter {
+		return processed
 	}
 	runtime.Gosched()
 	return 0
 }
 
-// endsRun chooses the entries that runs end after, by their keys alone, in proportion to their size.
+// endsRun selects the entries that end a run, by key, with a probability proportional to the entry's size.
 func endsRun(key []byte, size int) bool {
-	// Keys that follow each other have checksums that do too; the multiplication spreads them.
+	// Similar keys have similar checksums; the multiplication spreads them.
 	n := uint64(crc32.Checksum(key, castagnoli)) * 0x9E3779B97F4A7C15 >> 32
 	return n*(runTarget-runLeast) < uint64(size)<<32
 }
 
-// end hands over the run that is being filled, if there is one.
+// end passes the current run, if any, to cfg.Use.
 func (e *exporter) end() error {
 	run := e.run
 	if run == nil {
@@ -175,55 +176,55 @@ func (e *exporter) end() error {
 	return e.cfg.Use(run)
 }
 
-// Import takes the runs of an export, checks them, and makes a store of them.
+// Import verifies the runs of an export and builds a store from them.
 type Import struct {
 	path    string
-	bolt    *bbolt.DB // nil: the runs are checked alone
+	bolt    *bbolt.DB // nil: only verify the runs
 	tx      *bbolt.Tx
 	pending int // bytes put into tx
 
-	bucket  string
-	last    []byte // key
-	tallies map[string]tally
-	version int
-	size    int64
+	bucket   string
+	last     []byte // key
+	counters map[string]counter
+	version  int
+	size     int64
 }
 
-// NewImport begins an import into a new store at path, which must not exist. A path of "" makes no store: the
-// runs are checked alone. It must be ended with Finish or Abort. The store has no name that lasts before Finish, and
-// is not whole.
+// NewImport begins an import into a new store at path, which must not exist. With an empty path it only verifies the
+// runs. Every import must end with Finish or Abort. Before Finish returns, the store is incomplete and may vanish in
+// a power cut.
 func NewImport(path string) (im *Import, err error) {
-	im = &Import{path: path, tallies: map[string]tally{}, version: -1}
+	im = &Import{path: path, counters: map[string]counter{}, version: -1}
 	if path == "" {
 		return im, nil
 	}
 	defer guard("import", &err)
 	if file.Exists(path) {
-		return nil, &Error{Op: "import store " + path, Err: errors.New("there is a file of this name")}
+		return nil, &Error{Op: "import store " + path, Err: errors.New("the file already exists; remove it or choose another name")}
 	}
 	im.bolt, err = bbolt.Open(path, 0o600, &bbolt.Options{
 		Timeout: defaultLockTimeout, PageSize: pageSize, FreelistType: bbolt.FreelistMapType,
 		NoSync: true, NoGrowSync: true, // Finish syncs
 		OpenFile: func(path string, flag int, mode os.FileMode) (*os.File, error) {
-			return os.OpenFile(path, flag|os.O_EXCL, mode) // no link is followed, either
+			return os.OpenFile(path, flag|os.O_EXCL, mode) // does not follow a link either
 		},
 	})
 	return im, wrap("import store "+path, err)
 }
 
-// importBatch is how many bytes share a transaction: its changes are in memory.
+// importBatch is the number of bytes per transaction, whose changes are in memory.
 const importBatch = 32 << 20
 
-// Add takes the next run. It keeps no reference to it. Errors: ErrDamaged; those of the disk.
+// Add imports the next run. It does not retain run. Errors: ErrDamaged; those of the disk.
 func (im *Import) Add(run []byte) (err error) {
 	defer guard("import", &err)
 	if im.bolt != nil {
-		run = slices.Clone(run) // values stay referenced until the commit
+		run = slices.Clone(run) // bbolt refers to the values until the commit
 	}
 	im.size += int64(len(run))
 	r := runReader{run}
 	name, err := r.field()
-	if err != nil || len(name) == 0 || strings.HasPrefix(string(name), tallyPrefix) {
+	if err != nil || len(name) == 0 || strings.HasPrefix(string(name), counterPrefix) {
 		return im.damaged("", nil, errRun)
 	}
 	bucket := string(name)
@@ -237,23 +238,23 @@ func (im *Import) Add(run []byte) (err error) {
 	if err != nil {
 		return wrap("import store "+im.path, err)
 	}
-	t, sum, worked := im.tallies[bucket], nameSum(bucket), 0
+	t, sum, processed := im.counters[bucket], nameSum(bucket), 0
 	for len(r.left) > 0 {
 		stored, err := im.addNext(bucket, sum, into, &r)
 		if err != nil {
 			return err
 		}
 		t.add(stored)
-		worked = breathe(worked + len(stored))
+		processed = yieldProcessor(processed + len(stored))
 	}
-	im.tallies[bucket] = t
+	im.counters[bucket] = t
 	if im.pending += len(run); im.bolt != nil && im.pending >= importBatch {
 		return wrap("import store "+im.path, im.commit())
 	}
 	return nil
 }
 
-// addNext takes the next key of a run, and returns what is stored there.
+// addNext imports the next entry of a run and returns its stored value.
 func (im *Import) addNext(bucket string, sum uint32, into *bbolt.Bucket, r *runReader) (stored []byte, err error) {
 	key, err := r.field()
 	if err != nil {
@@ -281,13 +282,13 @@ func (im *Import) addNext(bucket string, sum uint32, into *bbolt.Bucket, r *runR
 	return stored, err
 }
 
-var errRun = errors.New("the run does not say which bucket it is of")
+var errRun = errors.New("the run has no valid bucket name")
 
 func (im *Import) damaged(bucket string, key []byte, err error) error {
 	return &Error{Op: "import", Bucket: bucket, Key: hex.EncodeToString(key), Kind: ErrDamaged, Err: err}
 }
 
-// begin returns the bucket to fill, nil when no store is made.
+// begin returns the bucket to fill; nil if the runs are only verified.
 func (im *Import) begin(name string) (*bbolt.Bucket, error) {
 	if im.bolt == nil {
 		return nil, nil
@@ -300,7 +301,7 @@ func (im *Import) begin(name string) (*bbolt.Bucket, error) {
 	}
 	b, err := im.tx.CreateBucketIfNotExists([]byte(name))
 	if err == nil {
-		b.FillPercent = 1 // nothing will come between
+		b.FillPercent = 1 // entries come in order, so pages can be full
 	}
 	return b, err
 }
@@ -314,13 +315,13 @@ func (im *Import) commit() error {
 	return tx.Commit()
 }
 
-// Finish compares what came with what the export said, completes the store, and syncs it. The directory is not synced.
-// Errors: ErrDamaged when something is missing or too much; those of the disk.
+// Finish compares the imported entries with the contents of the export, completes the store, and syncs it. It does
+// not sync the directory. Errors: ErrDamaged if entries are missing or superfluous; those of the disk.
 func (im *Import) Finish(want Contents) (err error) {
 	defer func() { err = errors.Join(err, im.Abort()) }()
 	defer guard("import", &err)
 	has := Contents{Version: im.version, Size: im.size, Counts: map[string]int{}}
-	for name, t := range im.tallies {
+	for name, t := range im.counters {
 		if name[0] != reserved {
 			has.Counts[name] = int(t.count)
 		}
@@ -328,10 +329,10 @@ func (im *Import) Finish(want Contents) (err error) {
 	for name, n := range want.Counts {
 		if _, there := has.Counts[name]; !there && n == 0 {
 			has.Counts[name] = 0
-			im.tallies[name] = tally{}
+			im.counters[name] = counter{}
 		}
 	}
-	has.Sequences = want.Sequences // which the runs do not carry
+	has.Sequences = want.Sequences // not in the runs
 	if err := has.Same(want); err != nil {
 		return im.damaged("", nil, err)
 	}
@@ -344,9 +345,9 @@ func (im *Import) Finish(want Contents) (err error) {
 	return nil
 }
 
-// complete adds what the runs do not carry: empty buckets, sequence numbers and tallies.
+// complete adds what is not in the runs: empty buckets, sequence numbers and counters.
 func (im *Import) complete(sequences map[string]uint64) error {
-	for name, t := range im.tallies {
+	for name, t := range im.counters {
 		b, err := im.begin(name)
 		if err != nil {
 			return err
@@ -354,7 +355,7 @@ func (im *Import) complete(sequences map[string]uint64) error {
 		if err := b.SetSequence(sequences[name]); err != nil {
 			return err
 		}
-		kept, err := im.begin(tallyPrefix + name)
+		kept, err := im.begin(counterPrefix + name)
 		if err != nil {
 			return err
 		}
@@ -368,7 +369,7 @@ func (im *Import) complete(sequences map[string]uint64) error {
 	return im.bolt.Sync()
 }
 
-// Abort stops using the file; it stays where it is. After Finish it does nothing.
+// Abort closes the file without removing it. After Finish it does nothing.
 func (im *Import) Abort() (err error) {
 	if im.bolt == nil {
 		return nil

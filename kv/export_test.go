@@ -24,7 +24,7 @@ func exported(t testing.TB, s *Store) (runs [][]byte, c Contents) {
 	return runs, c
 }
 
-// imported makes a store of runs; a path of "" checks them alone.
+// imported builds a store from runs; with an empty path it only verifies them.
 func imported(path string, runs [][]byte, c Contents) error {
 	im, err := NewImport(path)
 	if err != nil {
@@ -38,7 +38,7 @@ func imported(path string, runs [][]byte, c Contents) error {
 	return im.Finish(c)
 }
 
-// large fills a store with so many values of 2,000 bytes.
+// large fills a store with n values of 2,000 bytes.
 func large(t testing.TB, s *Store, n uint64) {
 	t.Helper()
 	for k := uint64(0); k < n; k += 500 {
@@ -56,7 +56,7 @@ func large(t testing.TB, s *Store, n uint64) {
 	}
 }
 
-// TestExport makes a store of another's runs: it holds the same, and takes writes.
+// TestExport builds a store from another's runs: it has the same content and accepts writes.
 func TestExport(t *testing.T) {
 	if testing.Short() {
 		t.Skip("NOT RUN: -short leaves out what takes long")
@@ -103,7 +103,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// TestRunsStay changes a few entries of a store: all runs but those near them stay as they were.
+// TestRunsStay changes a few entries of a store: only the runs near them may change.
 func TestRunsStay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("NOT RUN: -short leaves out what takes long")
@@ -138,8 +138,8 @@ func TestRunsStay(t *testing.T) {
 	}
 }
 
-// TestRunsInBuffers: a run is the same whatever stands before it in the buffer that it is put into, and Contents count the
-// runs alone.
+// TestRunsInBuffers checks that a run does not depend on what precedes it in its buffer, and that Contents count only
+// the runs.
 func TestRunsInBuffers(t *testing.T) {
 	s := openStore(t, Config{Path: filepath.Join(t.TempDir(), "s.db"), Buckets: []string{blobs.Name(), triples.Name()}})
 	large(t, s, 5_000)
@@ -165,7 +165,7 @@ func TestRunsInBuffers(t *testing.T) {
 	}
 }
 
-// TestExportDamaged notices damage in a store that is exported.
+// TestExportDamaged checks that an export detects damage.
 func TestExportDamaged(t *testing.T) {
 	whole := sampleStore(t)
 	noticed := 0
@@ -183,7 +183,7 @@ func TestExportDamaged(t *testing.T) {
 		var runs [][]byte
 		c, err := s.Export(ExportConfig{Use: func(run []byte) error { runs = append(runs, run); return nil }})
 		if err == nil {
-			err = imported("", runs, c) // what is not noticed harms nothing
+			err = imported("", runs, c) // undetected damage must be harmless
 			if err != nil {
 				t.Errorf("byte %d: exported, and not imported: %v", at, err)
 			}
@@ -197,7 +197,7 @@ func TestExportDamaged(t *testing.T) {
 	}
 }
 
-// TestExportTrust leaves the values' checksums to the import, which notices what is wrong with them.
+// TestExportTrust skips the values' checksums in the export; the import must detect the damage.
 func TestExportTrust(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	s := openStore(t, Config{Path: path, Buckets: []string{blobs.Name()}})
@@ -231,7 +231,7 @@ func TestExportTrust(t *testing.T) {
 	}
 }
 
-// TestImportDamaged refuses runs that are changed, lost, doubled or in another order.
+// TestImportDamaged checks that changed, missing, duplicate and reordered runs are refused.
 func TestImportDamaged(t *testing.T) {
 	if testing.Short() {
 		t.Skip("NOT RUN: -short leaves out what takes long")
@@ -286,7 +286,7 @@ func TestImportDamaged(t *testing.T) {
 	}
 }
 
-// FuzzImport takes whatever comes for a run.
+// FuzzImport passes arbitrary bytes as a run.
 func FuzzImport(f *testing.F) {
 	f.Add([]byte("\x06_about\x07version\x06\x01abcd0"))
 	f.Add([]byte{1, 'a', 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 1})
@@ -297,7 +297,7 @@ func FuzzImport(f *testing.F) {
 	})
 }
 
-// TestExportFails ends with the error of who uses the runs, and the store goes on.
+// TestExportFails checks that an error of cfg.Use is returned, and that the store keeps working.
 func TestExportFails(t *testing.T) {
 	s := openStore(t, Config{Path: filepath.Join(t.TempDir(), "s.db"), Buckets: []string{blobs.Name()}})
 	large(t, s, 10)
@@ -311,7 +311,7 @@ func TestExportFails(t *testing.T) {
 	}
 }
 
-// BenchmarkExport walks a store of 64 MiB.
+// BenchmarkExport exports a store of 64 MiB.
 func BenchmarkExport(b *testing.B) {
 	s := openStore(b, Config{Path: filepath.Join(b.TempDir(), "s.db"), Buckets: []string{blobs.Name()}})
 	for k := uint64(0); s.Size() < 64<<20; k += 2000 {

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mountTmpfs mounts a file system in memory for the length of the test.
+// mountTmpfs mounts an in-memory file system for the duration of the test.
 func mountTmpfs(t *testing.T, options string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -32,7 +32,7 @@ func mountTmpfs(t *testing.T, options string) (dir string) {
 	return dir
 }
 
-// TestFull fills the disk. Writes fail cleanly, reads go on, and writes do when there is room again.
+// TestFull fills the disk. Writes must fail cleanly, reads continue, and writes work again once there is space.
 func TestFull(t *testing.T) {
 	dir := mountTmpfs(t, "size=2m")
 	s := openStore(t, Config{Path: filepath.Join(dir, "s.db"), Buckets: []string{blobs.Name()}})
@@ -87,7 +87,7 @@ func TestFull(t *testing.T) {
 		if err := os.Remove(filler); err != nil {
 			t.Fatal(err)
 		}
-		// There is room now; what is deleted makes room in the file for the next round.
+		// There is space now; deleting makes free pages in the file for the next round.
 		err = s.Update(func(tx *Tx) error {
 			for k := range written {
 				if err := blobs.Delete(tx, k); err != nil {
@@ -100,10 +100,10 @@ func TestFull(t *testing.T) {
 			t.Fatalf("with room again: %v", err)
 		}
 	}
-	closeChecked(t, s) // before the disk goes
+	closeChecked(t, s) // before the disk is unmounted
 }
 
-// TestFullAtCreation makes a store on a full disk.
+// TestFullAtCreation creates a store on a full disk.
 func TestFullAtCreation(t *testing.T) {
 	dir := mountTmpfs(t, "size=64k")
 	filler, err := os.Create(filepath.Join(dir, "filler"))
@@ -125,7 +125,7 @@ func TestFullAtCreation(t *testing.T) {
 	closeChecked(t, s)
 }
 
-// expectReadOnly opens a store that cannot be written.
+// expectReadOnly opens a store that cannot be written and checks the error.
 func expectReadOnly(t *testing.T, path string) {
 	t.Helper()
 	_, err := Open(Config{Path: path})
@@ -135,7 +135,7 @@ func expectReadOnly(t *testing.T, path string) {
 	}
 }
 
-// TestReadOnlyDisk opens stores on a disk that takes no writes, and one whose disk stops taking them.
+// TestReadOnlyDisk opens stores on a read-only disk, and remounts the disk of an open store read-only.
 func TestReadOnlyDisk(t *testing.T) {
 	dir := mountTmpfs(t, "size=1m")
 	path := filepath.Join(dir, "s.db")
@@ -147,10 +147,10 @@ func TestReadOnlyDisk(t *testing.T) {
 	expectReadOnly(t, filepath.Join(dir, "new.db"))
 }
 
-// TestNoPermission opens stores in a directory and a file that this user may only read. The superuser may write to any
-// file, so the test's thread gives that up for a while.
+// TestNoPermission opens stores in a directory and a file without write permission. Root may write to any file, so
+// the test's thread drops its privileges for a while.
 func TestNoPermission(t *testing.T) {
-	dir, err := os.MkdirTemp("", "kv") // t.TempDir's is closed to others
+	dir, err := os.MkdirTemp("", "kv") // t.TempDir is not accessible to other users
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,8 +185,8 @@ func TestNoPermission(t *testing.T) {
 	expectReadOnly(t, filepath.Join(dir, "new.db"))
 }
 
-// TestTruncatedWhileOpen cuts the file under an open store. Reading what is gone is a fault in mapped memory, which
-// would end the process.
+// TestTruncatedWhileOpen truncates the file of an open store. Reading the missing part is a fault in mapped memory,
+// which would end the process if it were not recovered.
 func TestTruncatedWhileOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	s, err := Open(Config{Path: path, Buckets: []string{blobs.Name()}})

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// expectLocked opens a store that is open elsewhere: ErrLocked, after about the time that was given.
+// expectLocked opens a store that is open elsewhere and checks for ErrLocked after about the timeout.
 func expectLocked(t *testing.T, path string) {
 	t.Helper()
 	const timeout = 300 * time.Millisecond
@@ -41,7 +41,7 @@ func TestLockedHere(t *testing.T) {
 	}
 }
 
-// TestNotAStore opens files that are no whole stores, twice each, because a first failure must not keep the lock.
+// TestNotAStore opens files that are not intact stores, twice each, because the first failure must release the lock.
 func TestNotAStore(t *testing.T) {
 	whole := sampleStore(t)
 	foreign := bytes.Clone(whole)
@@ -77,7 +77,7 @@ func TestNotAStore(t *testing.T) {
 			if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, data) {
 				t.Errorf("the file was changed")
 			}
-			// A good store in its place opens.
+			// An intact store in its place opens.
 			if err := os.WriteFile(path, whole, 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -101,7 +101,7 @@ func TestNotAStore(t *testing.T) {
 	})
 }
 
-// sampleValues is what sampleStore holds: enough keys for branch pages, and one value over several pages.
+// sampleValues returns the content of sampleStore: enough keys for branch pages, and one value over several pages.
 func sampleValues() map[uint64][]byte {
 	values := map[uint64][]byte{}
 	for i := range uint64(sampleKeys) {
@@ -111,7 +111,7 @@ func sampleValues() map[uint64][]byte {
 	return values
 }
 
-// sampleStore makes the bytes of a store with branch, leaf, overflow and free pages.
+// sampleStore returns the bytes of a store with branch, leaf, overflow and free pages.
 func sampleStore(t *testing.T) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "sample.db")
@@ -139,8 +139,8 @@ func sampleStore(t *testing.T) []byte {
 	return data[:size]
 }
 
-// TestDamagedPages damages every page in turn, in several ways. Whatever is read must be right or an error; what is
-// missing must be noticed by Check; nothing may crash.
+// TestDamagedPages damages every page in several ways. Every read must return the right value or an error; Check must
+// detect missing entries; nothing may crash.
 func TestDamagedPages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("NOT RUN: -short leaves out what takes long")
@@ -215,7 +215,7 @@ func TestDamagedPages(t *testing.T) {
 	}
 }
 
-// TestDamagedTree damages pages in ways that bbolt does not survive: Open must notice them all.
+// TestDamagedTree damages pages in ways that crash or hang bbolt: Open must detect them all.
 func TestDamagedTree(t *testing.T) {
 	whole := sampleStore(t)
 	metas, err := readMetas(bytes.NewReader(whole))
@@ -226,7 +226,7 @@ func TestDamagedTree(t *testing.T) {
 	if err != nil || len(ids) == 0 {
 		t.Fatalf("%d free pages, %v", len(ids), err)
 	}
-	// blobs has a branch page over its leaves.
+	// blobs has a branch page above its leaves.
 	var branch page
 	for id := uint64(2); id < metas[1].pages && branch.data == nil; id++ {
 		if p, err := readPage(bytes.NewReader(whole), metas[1], id); err == nil && p.flags == flagBranch && !slices.Contains(ids, id) {
@@ -291,7 +291,7 @@ const (
 	atRead
 )
 
-// readDamaged reads a damaged store in every way and says when the damage was noticed.
+// readDamaged reads a damaged store in every way and returns when the damage was detected.
 func readDamaged(path string, values map[uint64][]byte) (noticed, error) {
 	s, err := Open(Config{Path: path, Buckets: []string{blobs.Name(), triples.Name()}})
 	if err != nil {
@@ -369,7 +369,7 @@ func readDamaged(path string, values map[uint64][]byte) (noticed, error) {
 	return never, nil
 }
 
-// TestNewer opens a store of a later version, which must stay as it is.
+// TestNewer opens a store of a later version, which must remain unchanged.
 func TestNewer(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	nothing := Migration{Name: "nothing", Run: func(*Tx) error { return nil }}
@@ -391,7 +391,7 @@ func TestNewer(t *testing.T) {
 	}
 }
 
-// TestFailingMigration leaves the store at the version before, without anything of what failed.
+// TestFailingMigration checks that a failed migration leaves the previous version and none of its changes.
 func TestFailingMigration(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	errBroken := errors.New("broken")
@@ -430,8 +430,8 @@ func TestFailingMigration(t *testing.T) {
 	}
 }
 
-// TestKilledCreation kills a process at each step of making a store. Then there is none or a whole one, and opening
-// it leaves nothing else behind.
+// TestKilledCreation kills a process at each step of creating a store. The result must be no store or a complete one,
+// and opening it must remove all temporary files.
 func TestKilledCreation(t *testing.T) {
 	for _, step := range []string{"missing", "named", "opened", "built", "linked", "removed"} {
 		t.Run(step, func(t *testing.T) {
@@ -454,7 +454,7 @@ func TestKilledCreation(t *testing.T) {
 	}
 }
 
-// TestCreatedTogether lets many open the same new store at once: one wins, and no file but the store is left.
+// TestCreatedTogether opens the same new store from many goroutines: one wins, and no other file is left.
 func TestCreatedTogether(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	results := make(chan error)
@@ -479,7 +479,7 @@ func TestCreatedTogether(t *testing.T) {
 	}
 }
 
-// TestCreatedMeanwhile: a store that another process makes just after this one found none is opened.
+// TestCreatedMeanwhile opens a store that another process creates just after this one found it missing.
 func TestCreatedMeanwhile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	made := false
@@ -491,7 +491,7 @@ func TestCreatedMeanwhile(t *testing.T) {
 	}})
 	closeChecked(t, s)
 	if !made {
-		t.Error("nobody else made it")
+		t.Error("the other process did not create it")
 	}
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil || len(entries) != 1 {
@@ -499,7 +499,7 @@ func TestCreatedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestKilled kills a process that writes. What it acknowledged must be there and the store whole.
+// TestKilled kills a process during writes. All acknowledged writes must be there and the store intact.
 func TestKilled(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	acknowledged := map[uint64]bool{}
@@ -517,7 +517,7 @@ func TestKilled(t *testing.T) {
 		for {
 			line, err := lines.ReadString('\n')
 			if err != nil {
-				break // a line without its end was not acknowledged whole
+				break // an incomplete line is no acknowledgement
 			}
 			k, err := strconv.ParseUint(strings.TrimSpace(line), 10, 64)
 			if err != nil {

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// isFull reports whether a write failed because the disk or the user's share of it is used up.
+// isFull reports whether a write failed because the disk is full or the user's quota is exceeded.
 func isFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestGroupMixed lets many goroutines do everything that a function can do, at once. Exactly the successes are there
-// afterwards, and each caller has its own answer.
+// TestGroupMixed runs functions with every possible outcome on many goroutines. Afterwards exactly the successful
+// writes are there, and each caller has its own result.
 func TestGroupMixed(t *testing.T) {
 	s := openStore(t, Config{Path: filepath.Join(t.TempDir(), "s.db"), Buckets: []string{blobs.Name()}})
 	const writers, calls, kinds = 24, 60, 7
@@ -87,7 +87,7 @@ func protect(fn func() error) (raised any, err error) {
 	return nil, fn()
 }
 
-// gather runs Updates that are sure to share a batch: a first one holds the commit until all wait.
+// gather runs Updates in one batch: the first one delays the commit until all are queued.
 func gather(t *testing.T, s *Store, updates ...func()) {
 	t.Helper()
 	started, release := make(chan struct{}), make(chan struct{})
@@ -116,13 +116,13 @@ func queued(s *Store) int {
 	return len(s.group.queue)
 }
 
-// TestBatch looks at what runs how often when some functions of a batch fail.
+// TestBatch counts how often each function runs if some functions of a batch fail.
 func TestBatch(t *testing.T) {
 	errOwn := errors.New("own")
 	type outcome struct {
 		runs  int
-		tx    int // the bbolt transaction of the last run
-		after int // keys that the last run saw
+		tx    int // bbolt's number of the transaction of the last run
+		after int // number of keys that the last run saw
 		err   error
 	}
 	const (
@@ -136,7 +136,7 @@ func TestBatch(t *testing.T) {
 		kinds []int
 		runs  []int
 		after []int
-		same  []int // these share one bbolt transaction
+		same  []int // these checksumPart one bbolt transaction
 	}{
 		{"all well", []int{put, put, read, put}, []int{1, 1, 1, 1}, []int{0, 1, 2, 2}, []int{0, 1, 2, 3}},
 		{"one refuses", []int{put, refuse, put}, []int{1, 1, 1}, []int{0, 1, 1}, []int{0, 1, 2}},
@@ -186,7 +186,7 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// TestBatchCap commits more calls than one batch may hold.
+// TestBatchCap commits more calls than one batch may have.
 func TestBatchCap(t *testing.T) {
 	s := openStore(t, Config{Path: filepath.Join(t.TempDir(), "s.db"), Buckets: []string{blobs.Name()}})
 	const n = maxBatch + 10
@@ -205,8 +205,9 @@ func TestBatchCap(t *testing.T) {
 	}
 }
 
-// TestBatchBusy has many goroutines write with a single processor, as when other work keeps the rest busy: they still share
-// their commits. Who leads must not go on alone with its own next calls while those that it woke wait for the processor.
+// TestBatchBusy writes from many goroutines on a single processor, as if other work used the others: they must still
+// checksumPart commits. The leader must not continue with only its own calls while the goroutines that it woke wait for
+// the processor.
 func TestBatchBusy(t *testing.T) {
 	s := openStore(t, Config{Path: filepath.Join(t.TempDir(), "s.db"), Buckets: []string{blobs.Name()}})
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
@@ -228,8 +229,9 @@ func TestBatchBusy(t *testing.T) {
 	}
 }
 
-// TestBatchCollects has goroutines write that do something else between two writes: they share their commits all the same,
-// because a leader waits a moment for those that the last commit answered. One that is left alone waits for nobody.
+// TestBatchCollects writes from goroutines that do other work between two writes: they must still checksumPart commits,
+// because a leader waits a moment for the callers that the last commit answered. A single remaining caller must not
+// wait.
 func TestBatchCollects(t *testing.T) {
 	s := openStore(t, Config{Path: filepath.Join(t.TempDir(), "s.db"), Buckets: []string{blobs.Name()}})
 	const writers, calls = 32, 100
@@ -239,7 +241,7 @@ func TestBatchCollects(t *testing.T) {
 	}
 	put := func(k uint64) {
 		if err := s.Update(func(tx *Tx) error {
-			spin(50 * time.Microsecond) // a commit takes as long on a quick disk: a leader waits for half of it
+			spin(50 * time.Microsecond) // about the duration of a commit on a fast disk; a leader waits half of it
 			return blobs.Put(tx, k, make([]byte, 1000))
 		}); err != nil {
 			t.Error(err)
@@ -268,7 +270,7 @@ func TestBatchCollects(t *testing.T) {
 	}
 }
 
-// commits is how many there were since the store was made.
+// commits returns the number of commits since the store was created.
 func commits(t *testing.T, s *Store) (n int) {
 	t.Helper()
 	if err := s.View(func(tx *Tx) error { n = tx.bolt.ID(); return nil }); err != nil {
@@ -298,9 +300,9 @@ func TestGoexit(t *testing.T) {
 		}
 	}
 	var wg sync.WaitGroup
-	wg.Go(exit) // alone
+	wg.Go(exit) // in its own batch
 	wg.Wait()
-	gather(t, s, exit, put(1), put(2)) // it leads
+	gather(t, s, exit, put(1), put(2)) // exit leads
 	err := s.View(func(tx *Tx) error {
 		if blobs.Has(tx, 100) || !blobs.Has(tx, 1) || !blobs.Has(tx, 2) {
 			return errors.New("wrong keys are there")
@@ -312,7 +314,7 @@ func TestGoexit(t *testing.T) {
 	}
 }
 
-// TestEnded uses transactions after their end, writes in a View, and a closed store.
+// TestEnded uses transactions after their end, writes in a View, and uses a closed store.
 func TestEnded(t *testing.T) {
 	s := openStore(t, Config{Path: filepath.Join(t.TempDir(), "s.db"), Buckets: []string{blobs.Name()}})
 	var view, update *Tx
@@ -353,7 +355,7 @@ func TestEnded(t *testing.T) {
 			t.Errorf("after %s something is there", name)
 		}
 	}
-	// What a method without an error result cannot say, the View says.
+	// View returns the failure of a method without an error result.
 	if err := s.View(func(tx *Tx) error { triples.Has(tx, triple("", "", 0)); return nil }); !errors.Is(err, errNoBucket) {
 		t.Errorf("Has in a bucket that is not there: %v", err)
 	}
@@ -372,7 +374,7 @@ func TestEnded(t *testing.T) {
 	}
 }
 
-// TestNow: a transaction has one time.
+// TestNow checks that Now is constant within a transaction.
 func TestNow(t *testing.T) {
 	at := time.Date(2026, 11, 20, 9, 15, 30, 123_456_789, time.FixedZone("", 3600))
 	clock := func() time.Time { at = at.Add(time.Second); return at }
@@ -391,7 +393,7 @@ func TestNow(t *testing.T) {
 	}
 }
 
-// TestCheckWhileWriting checks a store that is written to all the time.
+// TestCheckWhileWriting checks a store during continuous writes.
 func TestCheckWhileWriting(t *testing.T) {
 	s := openStore(t, Config{Path: filepath.Join(t.TempDir(), "s.db"), Buckets: []string{blobs.Name()}})
 	stop := make(chan struct{})

@@ -9,12 +9,11 @@ import (
 	"time"
 )
 
-// Keys turns keys of type K into bytes whose order is the order of the keys, and back. No encoding is a prefix
-// of another, so that encodings can follow each other in a composite key. Use String, Uint64, Time, Bytes32
-// and PairOf.
+// Keys encodes keys of type K as bytes that sort like the keys, and decodes them. No encoding is a prefix of another,
+// so encodings can be concatenated in a composite key. Use String, Uint64, Time, Bytes32 and PairOf.
 type Keys[K any] struct {
 	put   func(dst []byte, k K) []byte
-	first func(dst []byte, k K) []byte // a pair's first part alone; nil for other keys
+	first func(dst []byte, k K) []byte // only the first part of a pair; nil for other keys
 	take  func(src []byte) (k K, rest []byte, err error)
 	show  func(k K) string
 }
@@ -29,10 +28,10 @@ func (c Keys[K]) decode(src []byte) (K, error) {
 	return k, err
 }
 
-var errKeyLength = errors.New("a key of the wrong length")
+var errKeyLength = errors.New("the key has a wrong length")
 
-// String encodes any string, in byte order, the empty one and ones with zero bytes included. A zero byte takes
-// two bytes and the end takes two.
+// String encodes any string, in byte order, including the empty one and those with zero bytes. A zero byte takes two
+// bytes, and so does the end.
 var String = Keys[string]{
 	put: func(dst []byte, k string) []byte {
 		for i := range len(k) {
@@ -48,7 +47,7 @@ var String = Keys[string]{
 		for {
 			i := bytes.IndexByte(src, 0)
 			if i < 0 || i+1 == len(src) {
-				return "", nil, errors.New("a string key without an end")
+				return "", nil, errors.New("the string key has no end")
 			}
 			unescaped = append(unescaped, src[:i]...)
 			mark := src[i+1]
@@ -59,7 +58,7 @@ var String = Keys[string]{
 			case 0xFF:
 				unescaped = append(unescaped, 0)
 			default:
-				return "", nil, errors.New("a string key with a wrong escape")
+				return "", nil, errors.New("the string key has an invalid escape")
 			}
 		}
 	},
@@ -78,8 +77,8 @@ var Uint64 = Keys[uint64]{
 	show: func(k uint64) string { return fmt.Sprint(k) },
 }
 
-// Time encodes a moment as 8 bytes with millisecond precision: what is finer is cut off, towards the past. It is
-// read back in UTC. Any year from 1 to 9999 is safe, the zero time included.
+// Time encodes a moment as 8 bytes, truncated to milliseconds. It decodes to UTC. Years 1 to 9999 are valid,
+// including the zero time.
 var Time = Keys[time.Time]{
 	put: func(dst []byte, k time.Time) []byte {
 		return binary.BigEndian.AppendUint64(dst, uint64(k.UnixMilli())^signBit)
@@ -93,7 +92,7 @@ var Time = Keys[time.Time]{
 	show: func(k time.Time) string { return k.UTC().Format("2006-01-02T15:04:05.000Z07:00") },
 }
 
-// signBit flipped makes the unsigned order of two's complement numbers their signed order.
+// signBit, inverted, makes unsigned order equal to the order of two's complement numbers.
 const signBit = 1 << 63
 
 // Bytes32 encodes 32 bytes, such as a SHA-256, as they are.

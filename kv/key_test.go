@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// checkKeys checks that two keys are read back as they were and that their encodings have their order, alone and as
-// the first part of a pair.
+// checkKeys checks that two keys are decoded unchanged and that their encodings sort like them, also as the first
+// part of a pair.
 func checkKeys[K any](t *testing.T, codec Keys[K], x, y K, compare func(x, y K) int) {
 	t.Helper()
 	for _, k := range []K{x, y} {
@@ -74,7 +74,7 @@ func FuzzPair(f *testing.F) {
 	})
 }
 
-// FuzzDecode reads any bytes as keys: an error or a key that is written as the same bytes.
+// FuzzDecode decodes arbitrary bytes as keys: the result is an error or a key with the same encoding.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte("a\x00\xff\x00\x01\x00\x00\x00\x00\x00\x00\x00\x01"))
 	f.Add([]byte{0})
@@ -95,7 +95,7 @@ func decodeAgain[K any](t *testing.T, codec Keys[K], data []byte) {
 	}
 }
 
-// TestTimeKeys checks what Time cuts off and in which zone it reads.
+// TestTimeKeys checks the precision and the zone of decoded times.
 func TestTimeKeys(t *testing.T) {
 	zone := time.FixedZone("", 3600)
 	for _, c := range []struct{ in, want time.Time }{
@@ -110,7 +110,7 @@ func TestTimeKeys(t *testing.T) {
 	}
 }
 
-// TestUnderEnd covers a first part without a successor.
+// TestUnderEnd tests a first part without a successor.
 func TestUnderEnd(t *testing.T) {
 	b := NewBucket("b", PairOf(Uint64, Uint64), Raw)
 	if r := Under(b, ^uint64(0)); r.to != nil || len(r.from) != 8 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestDanglingLink: a link that leads nowhere is no place for a store.
+// TestDanglingLink checks that no store is created through a dangling link.
 func TestDanglingLink(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	path := filepath.Join(dir, "s.db")
@@ -18,7 +18,7 @@ func TestDanglingLink(t *testing.T) {
 		t.Errorf("opened: %v", err)
 	}
 	if _, err := NewImport(path); err == nil {
-		t.Error("imported through it")
+		t.Error("imported through the link")
 	}
 	for _, d := range []string{dir, elsewhere} {
 		if entries, err := os.ReadDir(d); err != nil || len(entries) > 1 || d == elsewhere && len(entries) > 0 {
@@ -27,8 +27,8 @@ func TestDanglingLink(t *testing.T) {
 	}
 }
 
-// TestLinkPlanted puts a link in the place of a store that is being made, as whoever may write in its directory can: nothing
-// is made where it leads.
+// TestLinkPlanted replaces a store that is being created by a link, as anybody with access to the directory can: the
+// link's target must not be created.
 func TestLinkPlanted(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	path, target := filepath.Join(dir, "s.db"), filepath.Join(elsewhere, "victim")

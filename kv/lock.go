@@ -7,9 +7,9 @@ import (
 	"opsmon/kv/file"
 )
 
-// LockFile takes the lock of a file in the way that Open takes a store's, and returns a function that gives it back. On
-// a store file it finds out whether a process has the store open; any other file keeps processes apart (file.Lock).
-// Error: ErrLocked after the time given; 0 is one try.
+// LockFile takes the lock of a file in the same way as Open, and returns a function that releases it. On a store file
+// it detects a process that has the store open; on any other file it excludes other processes (file.Lock). It returns
+// ErrLocked after the timeout; 0 is a single attempt.
 func LockFile(path string, timeout time.Duration) (unlock func() error, err error) {
 	op := "lock " + path
 	unlock, err = file.Lock(path, timeout)

@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// childRole names what the test binary does when a test runs it again as another process.
+// childRole is the environment variable with the role of the test binary in a child process.
 const childRole = "KV_TEST_ROLE"
 
-// roles are what that may be. Tests that need strace add theirs.
+// roles are the possible roles. Tests that need strace add theirs.
 var roles = map[string]func(){"holder": holdStore, "creator": createAndDie, "writer": writeUntilKilled}
 
 func TestMain(m *testing.M) {
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	do()
 }
 
-// child makes the command of another process with a role; its store is at path.
+// child returns the command of a child process with a role and a store at path.
 func child(role, path string, env ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(append(os.Environ(), childRole+"="+role, "KV_TEST_PATH="+path), env...)
@@ -47,7 +47,7 @@ func fatal(err error) {
 	}
 }
 
-// holdStore opens the store, says so, and keeps it open until its input ends.
+// holdStore opens the store, reports that, and holds it open until its input ends.
 func holdStore() {
 	s, err := Open(childConfig())
 	fatal(err)
@@ -56,7 +56,7 @@ func holdStore() {
 	fatal(s.Close())
 }
 
-// createAndDie dies without warning at one step of making a store.
+// createAndDie exits abruptly at one step of creating a store.
 func createAndDie() {
 	cfg := childConfig()
 	cfg.step = func(name string) {
@@ -69,10 +69,10 @@ func createAndDie() {
 	}
 	_, err := Open(cfg)
 	fatal(err)
-	fatal(fmt.Errorf("the step did not come"))
+	fatal(fmt.Errorf("the step was not reached"))
 }
 
-// writeUntilKilled writes on many goroutines and prints each key when its Update has returned.
+// writeUntilKilled writes from many goroutines and prints each key after its Update has returned.
 func writeUntilKilled() {
 	s, err := Open(childConfig())
 	fatal(err)
@@ -89,12 +89,12 @@ func writeUntilKilled() {
 		go func() {
 			for k := first + w; ; k += writers {
 				fatal(s.Update(func(tx *Tx) error {
-					if err := blobs.Put(tx, w, make([]byte, k%9000)); err != nil { // churn: pages are freed and used again
+					if err := blobs.Put(tx, w, make([]byte, k%9000)); err != nil { // churn: pages are freed and reused
 						return err
 					}
 					return triples.Put(tx, triple("k", "", k), make([]byte, k%700))
 				}))
-				fmt.Printf("%d\n", k) // a write of its own each
+				fmt.Printf("%d\n", k) // one system call per line
 			}
 		}()
 	}

@@ -2,14 +2,14 @@ package kv
 
 import "fmt"
 
-// Migration changes what is stored from one version of the program's layout to the next. Once released, a migration
-// is never changed, moved or removed.
+// Migration changes the stored data from one version of the layout to the next. Once released, a migration is never
+// changed, moved or removed.
 type Migration struct {
 	Name string          // for error messages
-	Run  func(*Tx) error // runs at most once on a store, together with the change of its version
+	Run  func(*Tx) error // runs at most once per store, in the transaction that changes the version
 }
 
-// reserved is the first byte of the names of the store's own buckets.
+// reserved is the first character of the names of the store's own buckets.
 const reserved = '_'
 
 // about is the store's own bucket.
@@ -17,7 +17,7 @@ var about = NewBucket("_about", String, JSON[int]())
 
 const versionKey = "version"
 
-// readVersion reads the store's version and refuses one that is not known.
+// readVersion reads the store's version and refuses one that is too new.
 func (s *Store) readVersion(known int) error {
 	err := s.View(func(tx *Tx) (err error) {
 		s.version, err = about.Get(tx, versionKey)
@@ -28,12 +28,12 @@ func (s *Store) readVersion(known int) error {
 	}
 	if s.version > known {
 		return &Error{Op: "open", Kind: ErrNewer,
-			Err: fmt.Errorf("the store has version %d and this program knows versions up to %d", s.version, known)}
+			Err: fmt.Errorf("the store has version %d; this program supports versions up to %d", s.version, known)}
 	}
 	return nil
 }
 
-// migrate runs the migrations that the store lacks, each in a transaction of its own.
+// migrate runs the missing migrations, each in its own transaction.
 func (s *Store) migrate(migrations []Migration) error {
 	for i := s.version; i < len(migrations); i++ {
 		m := migrations[i]

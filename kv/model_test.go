@@ -36,7 +36,7 @@ func compareTriples(x, y tripleKey) int {
 	return 0
 }
 
-// openStore opens a store that is checked and closed when the test ends.
+// openStore opens a store and, when the test ends, checks and closes it.
 func openStore(t testing.TB, cfg Config) *Store {
 	t.Helper()
 	s, err := Open(cfg)
@@ -47,7 +47,7 @@ func openStore(t testing.TB, cfg Config) *Store {
 	return s
 }
 
-// closeChecked closes a store that must be whole. A closed one is left alone.
+// closeChecked checks and closes a store, unless it is closed already.
 func closeChecked(t testing.TB, s *Store) {
 	t.Helper()
 	switch err := s.Check(func(problem string) { t.Errorf("check: %s", problem) }); {
@@ -55,7 +55,7 @@ func closeChecked(t testing.TB, s *Store) {
 	case err != nil:
 		t.Errorf("check: %v", err)
 	default:
-		// bbolt's own check must agree; it may run only when nobody writes.
+		// bbolt's own check must agree; it requires that nobody writes.
 		bolt, err := s.begin(false)
 		if err != nil {
 			t.Fatal(err)
@@ -85,8 +85,8 @@ func collect[K, V any](t testing.TB, b *Bucket[K, V], tx *Tx, r Range, down bool
 	return items
 }
 
-// TestModel does random things to a bucket and to a map and compares them, inside transactions, after commits and
-// after the store was opened again.
+// TestModel applies random operations to a bucket and to a map and compares them, within transactions, after commits
+// and after opening the store again.
 func TestModel(t *testing.T) {
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { modelRun(t, rand.New(rand.NewPCG(seed, 1))) })
@@ -125,7 +125,7 @@ func modelRun(t *testing.T, rng *rand.Rand) {
 					}
 					delete(next, k)
 				case 4:
-					// Deleting a whole run leaves empty pages in the transaction.
+					// Deleting consecutive keys leaves empty pages in the transaction.
 					for item, err := range triples.Scan(tx, Under(triples, k.A)) {
 						if err != nil {
 							return err
@@ -203,7 +203,7 @@ func compareModel(t *testing.T, rng *rand.Rand, tx *Tx, model map[tripleKey]stri
 	}
 }
 
-// sameItem is here because cmp takes too long over thousands of items that are equal.
+// sameItem replaces cmp, which takes too long over thousands of equal items.
 func sameItem(x, y Item[tripleKey, []byte]) bool {
 	return x.Key == y.Key && bytes.Equal(x.Value, y.Value)
 }
@@ -237,7 +237,7 @@ func TestScanWhileWriting(t *testing.T) {
 					return err
 				}
 				if item.Key > 0 {
-					// Behind an ascending walk, ahead of a descending one: met once there.
+					// The new key lies behind an ascending walk and ahead of a descending one, which meets it once.
 					if err := numbers.Put(tx, item.Key-1, 0); err != nil {
 						return err
 					}
@@ -266,7 +266,7 @@ func TestScanWhileWriting(t *testing.T) {
 	}
 }
 
-// TestNext: numbers go from 1 without gaps; those of a failed transaction are used again.
+// TestNext checks that numbers start at 1 without gaps, and that those of a failed transaction are reused.
 func TestNext(t *testing.T) {
 	s := openStore(t, Config{Path: filepath.Join(t.TempDir(), "s.db"), Buckets: []string{triples.Name()}})
 	take := func(fail error) (n uint64) {
@@ -288,7 +288,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// TestRawIsCopied changes what was put and what was got; the store must not notice.
+// TestRawIsCopied changes the bytes passed to Put and returned by Get; the store must not change.
 func TestRawIsCopied(t *testing.T) {
 	blobs := NewBucket("blobs", String, Raw)
 	s := openStore(t, Config{Path: filepath.Join(t.TempDir(), "s.db"), Buckets: []string{"blobs"}})

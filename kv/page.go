@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// This file reads bbolt's file format without bbolt, which panics on damage, in goroutines of its own too, where no
-// caller can recover. Numbers are in the machine's byte order.
+// This file reads bbolt's file format without bbolt, which panics on damage, partly in its own goroutines, where no
+// caller can recover. Numbers are in native byte order.
 //
-//	page       id u64, flags u16, count u16, overflow u32 (pages that follow as part of it), elements
-//	meta       in pages 0 and 1, turn by turn: magic u32, version u32, page size u32, flags u32, root bucket
+//	page       id u64, flags u16, count u16, overflow u32 (number of further pages of this one), elements
+//	meta       in pages 0 and 1, alternately: magic u32, version u32, page size u32, flags u32, root bucket
 //	           (page u64, sequence u64), free list's page u64, pages in use u64, transaction u64, FNV-1a u64
 //	branch     pos u32 (from the element's start), key size u32, page u64
 //	leaf       flags u32 (1: a bucket), pos u32, key size u32, value size u32
@@ -38,16 +38,16 @@ const (
 
 var native = binary.NativeEndian
 
-// page is one page with those that overflow from it.
+// page is one page with its overflow pages.
 type page struct {
 	id       uint64
 	flags    uint16
 	count    int
 	overflow uint64
-	data     []byte // header included
+	data     []byte // with the header
 }
 
-// parsePage reads a page's header.
+// parsePage parses a page's header.
 func parsePage(data []byte) page {
 	return page{
 		id:       native.Uint64(data),
@@ -61,14 +61,14 @@ func parsePage(data []byte) page {
 // element is one entry of a branch or leaf page. Key and value point into the page.
 type element struct {
 	key    []byte
-	value  []byte // of a leaf's
-	bucket bool   // of a leaf's: the value is a bucket
-	page   uint64 // of a branch's
+	value  []byte // only in a leaf
+	bucket bool   // only in a leaf: the value is a bucket
+	page   uint64 // only in a branch
 }
 
-var errOutside = errors.New("an element lies outside its page")
+var errOutside = errors.New("an element is outside of its page")
 
-// element reads entry i of a branch or leaf page.
+// element parses entry i of a branch or leaf page.
 func (p page) element(i int) (e element, err error) {
 	start := uint64(pageHeader + i*elementSize)
 	end := uint64(len(p.data))
@@ -92,7 +92,7 @@ func (p page) element(i int) (e element, err error) {
 	return e, nil
 }
 
-// freeIDs reads a free list page.
+// freeIDs parses a free list page.
 func (p page) freeIDs() ([]uint64, error) {
 	count, data := uint64(p.count), p.data[pageHeader:]
 	if count == 0xFFFF {
@@ -108,16 +108,16 @@ func (p page) freeIDs() ([]uint64, error) {
 	return ids, nil
 }
 
-// meta is what a meta page says.
+// meta is the content of a meta page.
 type meta struct {
 	pageSize uint64
-	root     uint64 // the root bucket's page
-	freelist uint64 // the free list's page
-	pages    uint64 // pages in use, free ones among them included
-	tx       uint64 // the transaction that wrote it
+	root     uint64 // page of the root bucket
+	freelist uint64 // page of the free list
+	pages    uint64 // number of pages, including free ones
+	tx       uint64 // number of the transaction that wrote it
 }
 
-// parseMeta reads and checks the meta page at the start of data.
+// parseMeta parses and verifies the meta page at the start of data.
 func parseMeta(data []byte) (m meta, err error) {
 	body := data[pageHeader : pageHeader+metaSize]
 	hash := fnv.New64a()
@@ -126,7 +126,7 @@ func parseMeta(data []byte) (m meta, err error) {
 	case native.Uint32(body) != metaMagic:
 		return m, errors.New("the file is not a store")
 	case native.Uint32(body[4:]) != metaVersion:
-		return m, fmt.Errorf("the file has format version %d where %d is expected", native.Uint32(body[4:]), metaVersion)
+		return m, fmt.Errorf("the file has format version %d, want %d", native.Uint32(body[4:]), metaVersion)
 	case native.Uint64(body[metaSize-8:]) != hash.Sum64():
 		return m, errors.New("a meta page's checksum does not match")
 	}
@@ -138,22 +138,22 @@ func parseMeta(data []byte) (m meta, err error) {
 		tx:       native.Uint64(body[48:]),
 	}
 	if m.pageSize < 1024 || m.pageSize > 1<<16 || m.pageSize&(m.pageSize-1) != 0 || m.pages < 4 || m.pages > 1<<47 {
-		return m, errors.New("a meta page makes no sense")
+		return m, errors.New("a meta page has invalid values")
 	}
 	return m, nil
 }
 
-// unreadable is the error of a file whose pages are not what they should be, or cannot be read.
+// unreadable returns the error for pages that are invalid or cannot be read.
 func unreadable(op string, err error) error {
 	if errors.As(err, new(syscall.Errno)) {
-		return &Error{Op: op, Kind: ErrNoRead, Err: err} // the disk failed: what it holds may be whole
+		return &Error{Op: op, Kind: ErrNoRead, Err: err} // the disk failed; the data may be intact
 	}
 	return &Error{Op: op, Kind: ErrDamaged, Err: err}
 }
 
-// readMetas reads both meta pages, the older first. Both must be whole: they are written one at a time and each in a
-// single sector, so no crash leaves a broken one; and with one of them gone nobody knows whether it was the newer,
-// whose loss would silently take back the last commit.
+// readMetas reads both meta pages, the older first. Both must be valid: they are written one at a time, and each fits
+// in one sector, so no crash leaves an invalid one. If one is lost, it may have been the newer, and using the other
+// would silently undo the last commit.
 func readMetas(f io.ReaderAt) (metas [2]meta, err error) {
 	head := make([]byte, pageHeader+metaSize)
 	at := int64(0)
@@ -168,7 +168,7 @@ func readMetas(f io.ReaderAt) (metas [2]meta, err error) {
 			return metas, err
 		}
 		if p := parsePage(head); p.id != uint64(i) || p.flags != flagMeta || metas[i].tx%2 != uint64(i) {
-			return metas, errors.New("a meta page is in another's place")
+			return metas, errors.New("a meta page is in the wrong place")
 		}
 		at = int64(metas[0].pageSize)
 	}
@@ -176,15 +176,15 @@ func readMetas(f io.ReaderAt) (metas [2]meta, err error) {
 		metas[0], metas[1] = metas[1], metas[0]
 	}
 	if metas[0].tx+1 != metas[1].tx || metas[0].pageSize != metas[1].pageSize {
-		return metas, errors.New("the meta pages do not follow each other")
+		return metas, errors.New("the meta pages are not of consecutive transactions")
 	}
 	return metas, nil
 }
 
-// readPage reads a page whole.
+// readPage reads a page with its overflow pages.
 func readPage(f io.ReaderAt, m meta, id uint64) (page, error) {
 	if id < 2 || id >= m.pages {
-		return page{}, fmt.Errorf("there is no page %d", id)
+		return page{}, fmt.Errorf("page %d does not exist", id)
 	}
 	data := make([]byte, m.pageSize)
 	if _, err := f.ReadAt(data, int64(id*m.pageSize)); err != nil {
@@ -192,10 +192,10 @@ func readPage(f io.ReaderAt, m meta, id uint64) (page, error) {
 	}
 	p := parsePage(data)
 	if p.id != id {
-		return page{}, fmt.Errorf("page %d says that it is page %d", id, p.id)
+		return page{}, fmt.Errorf("page %d has the number %d", id, p.id)
 	}
 	if p.overflow >= m.pages-id {
-		return page{}, fmt.Errorf("page %d goes on beyond the end", id)
+		return page{}, fmt.Errorf("page %d extends beyond the end of the file", id)
 	}
 	if p.overflow > 0 {
 		p.data = make([]byte, (p.overflow+1)*m.pageSize)
@@ -206,7 +206,7 @@ func readPage(f io.ReaderAt, m meta, id uint64) (page, error) {
 	return p, nil
 }
 
-// readHeaders reads the header of every page in use, in one pass over the file.
+// readHeaders reads the header of every page, in one pass over the file.
 func readHeaders(f io.ReaderAt, m meta) ([]byte, error) {
 	headers := make([]byte, 0, m.pages*pageHeader)
 	in := bufio.NewReaderSize(io.NewSectionReader(f, 0, int64(m.pages*m.pageSize)), 1<<20)
@@ -220,14 +220,14 @@ func readHeaders(f io.ReaderAt, m meta) ([]byte, error) {
 	return headers, nil
 }
 
-// readFree reads the free list of a meta: ascending ids of pages in use by nobody.
+// readFree reads the free list of a meta page: the numbers of unused pages, ascending.
 func readFree(f io.ReaderAt, m meta) (page, []uint64, error) {
 	p, err := readPage(f, m, m.freelist)
 	if err != nil {
 		return p, nil, fmt.Errorf("free list: %w", err)
 	}
 	if p.flags != flagFree {
-		return p, nil, fmt.Errorf("free list: page %d is something else", p.id)
+		return p, nil, fmt.Errorf("free list: page %d is not a free list", p.id)
 	}
 	ids, err := p.freeIDs()
 	if err != nil {
@@ -241,9 +241,9 @@ func readFree(f io.ReaderAt, m meta) (page, []uint64, error) {
 	return p, ids, nil
 }
 
-// probe looks at a store file before bbolt does, which makes a new store of an empty file, silently goes back one
-// commit when the newest meta page is broken, and panics on a file that was cut. It holds no lock, so that a process
-// which writes meanwhile can make a whole file look broken for a moment: it looks again before it says so.
+// probe verifies a store file before bbolt opens it: bbolt makes a new store of an empty file, silently uses the
+// older commit if the newest meta page is invalid, and panics on a truncated file. probe holds no lock, so a
+// concurrent commit can make an intact file look invalid for a moment. It therefore retries before it reports damage.
 func probe(path string) error {
 	f, err := OpenRegular(path)
 	if err != nil {
@@ -252,15 +252,15 @@ func probe(path string) error {
 	defer f.Close()
 	for try := 0; ; try++ {
 		err := probeFile(f)
-		if err == nil || try == probeTries {
+		if err == nil || try == probeRetries {
 			return err
 		}
 		time.Sleep(time.Millisecond)
 	}
 }
 
-// probeTries is how often a file may look broken. A commit makes it so for a fraction of a millisecond.
-const probeTries = 10
+// probeRetries is the number of retries. A commit makes a file look invalid for a fraction of a millisecond.
+const probeRetries = 10
 
 func probeFile(f *os.File) error {
 	damaged := func(err error) error { return unreadable("open", err) }
@@ -277,7 +277,7 @@ func probeFile(f *os.File) error {
 	}
 	m := metas[1]
 	if uint64(info.Size()) < m.pages*m.pageSize {
-		return damaged(fmt.Errorf("the file has %d bytes where %d are expected", info.Size(), m.pages*m.pageSize))
+		return damaged(fmt.Errorf("the file has %d bytes, want %d", info.Size(), m.pages*m.pageSize))
 	}
 	if _, _, err := readFree(f, m); err != nil {
 		return damaged(err)
@@ -285,7 +285,7 @@ func probeFile(f *os.File) error {
 	if root, err := readPage(f, m, m.root); err != nil {
 		return damaged(err)
 	} else if root.flags != flagBranch && root.flags != flagLeaf {
-		return damaged(fmt.Errorf("page %d is not the start of the store", m.root))
+		return damaged(fmt.Errorf("page %d is not the root of the store", m.root))
 	}
 	return nil
 }

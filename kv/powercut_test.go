@@ -18,8 +18,8 @@ import (
 
 func init() { roles["recorded"], roles["rewriter"] = recordedWrites, rewrite }
 
-// recordedWrites makes a store, changes it on several goroutines, opens it again and changes it more. Each line tells of
-// one change, before it is begun and when its Update has returned.
+// recordedWrites creates a store, changes it from several goroutines, opens it again and changes it further. It
+// prints a line before each change and another after its Update has returned.
 func recordedWrites() {
 	for round := range uint64(2) {
 		s, err := Open(childConfig())
@@ -30,7 +30,8 @@ func recordedWrites() {
 				for i := range uint64(recordedCommits) {
 					k := (round*3+w)*1000 + i
 					fatal(s.Update(func(tx *Tx) error {
-						if err := blobs.Put(tx, w, make([]byte, k*7919%30_000)); err != nil { // churn: pages are freed and used again
+						// churn: pages are freed and reused
+						if err := blobs.Put(tx, w, make([]byte, k*7919%30_000)); err != nil {
 							return err
 						}
 						if err := blobs.Put(tx, 1_000_000+k, make([]byte, k%700)); err != nil {
@@ -56,9 +57,8 @@ func recordedWrites() {
 	os.Exit(0)
 }
 
-// TestPowerCut cuts the power at every sync of a store that is made and written to, with whatever a disk may keep of
-// what was not synced. What is left is a whole store with every change that Update had answered, and with no half of
-// another.
+// TestPowerCut cuts the power at every sync while a store is created and written, with random parts of the unsynced
+// changes. The result must be an intact store that has every acknowledged change, and no half of another.
 func TestPowerCut(t *testing.T) {
 	dir := t.TempDir()
 	cmd := child("recorded", filepath.Join(dir, "s.db"))
@@ -94,11 +94,11 @@ func TestPowerCut(t *testing.T) {
 	h.Kills(try)
 	t.Logf("%d cuts, %d with a store, up to %d answered changes", cuts, stores, most)
 	if stores == 0 || stores == cuts || most < 6*recordedCommits {
-		t.Error("that is too few to tell anything")
+		t.Error("too few changes for a conclusion")
 	}
 }
 
-// afterPowerCut holds what is left of a store against what was said about it, and returns how many changes were answered.
+// afterPowerCut checks the remains of a store against the output, and returns the number of acknowledged changes.
 func afterPowerCut(path, said string) (answered int, err error) {
 	put, deleting, deleted := map[uint64]bool{}, map[uint64]bool{}, map[uint64]bool{}
 	for line := range strings.Lines(said) {
@@ -128,7 +128,7 @@ func afterPowerCut(path, said string) (answered int, err error) {
 			there[k] = true
 			other, err := blobs.Get(tx, 1_000_000+k)
 			if err != nil || len(item.Value) != int(k%700) || !bytes.Equal(other, item.Value) {
-				return fmt.Errorf("of change %d a part is there: %w", k, err)
+				return fmt.Errorf("only a part of change %d is there: %w", k, err)
 			}
 		}
 		n := 0
@@ -137,17 +137,17 @@ func afterPowerCut(path, said string) (answered int, err error) {
 				return err
 			}
 			if n++; !there[item.Key-1_000_000] {
-				return fmt.Errorf("of change %d the other part is there", item.Key-1_000_000)
+				return fmt.Errorf("only the other part of change %d is there", item.Key-1_000_000)
 			}
 		}
 		return nil
 	}))
 	for k := range put {
 		if !there[k] && !deleting[k] {
-			problems = append(problems, fmt.Errorf("change %d was answered and is lost", k))
+			problems = append(problems, fmt.Errorf("change %d was acknowledged and is lost", k))
 		}
 		if there[k] && deleted[k] {
-			problems = append(problems, fmt.Errorf("the deletion of %d was answered and is lost", k))
+			problems = append(problems, fmt.Errorf("the deletion of %d was acknowledged and is lost", k))
 		}
 	}
 	if err := s.Update(func(tx *Tx) error { return blobs.Put(tx, 5, nil) }); err != nil {
@@ -156,7 +156,7 @@ func afterPowerCut(path, said string) (answered int, err error) {
 	return answered, errors.Join(errors.Join(problems...), s.Close())
 }
 
-// rewrite opens a store that is there and writes over its blobs, and prints each when its Update has returned.
+// rewrite opens an existing store, overwrites its blobs, and prints each key after its Update has returned.
 func rewrite() {
 	s, err := Open(childConfig())
 	fatal(err)
@@ -168,13 +168,14 @@ func rewrite() {
 	os.Exit(0)
 }
 
-// putBlob writes over one of a few large blobs: pages are freed and used again.
+// putBlob overwrites one of a few large blobs, which frees and reuses pages.
 func putBlob(s *Store, k, size uint64) error {
 	return s.Update(func(tx *Tx) error { return blobs.Put(tx, k%3, make([]byte, size)) })
 }
 
-// TestPowerCutAfterUnconfirmed ends the process while the disk has not confirmed a commit, so that the next one reads meta pages
-// from the system's cache which are not those on the disk, and cuts the power at every sync of what that process writes.
+// TestPowerCutAfterUnconfirmed ends a process before the disk has confirmed a commit. The next process reads meta
+// pages from the system's cache that differ from those on the disk. The test cuts the power at every sync of that
+// process.
 func TestPowerCutAfterUnconfirmed(t *testing.T) {
 	// The states of a store before its last commit and after it.
 	path := filepath.Join(t.TempDir(), "s.db")
@@ -193,7 +194,8 @@ func TestPowerCutAfterUnconfirmed(t *testing.T) {
 		}
 	}
 	closeChecked(t, s)
-	older := append(bytes.Clone(before[:2*pageSize]), after[2*pageSize:]...) // all that a commit has synced before its meta page
+	// everything that a commit syncs before its meta page
+	older := append(bytes.Clone(before[:2*pageSize]), after[2*pageSize:]...)
 	for name, c := range map[string]struct{ cache, disk []byte }{
 		"a commit whose meta page is not on the disk":                  {cache: after, disk: older},
 		"a commit that was taken back, and is all that the disk knows": {cache: older, disk: after},
@@ -235,7 +237,7 @@ func TestPowerCutAfterUnconfirmed(t *testing.T) {
 	}
 }
 
-// afterRewrite holds what is left of a store that rewrite wrote to against what it said.
+// afterRewrite checks the remains of a store that rewrite wrote to against its output.
 func afterRewrite(path, said string) error {
 	s, err := Open(Config{Path: path, Buckets: []string{blobs.Name(), triples.Name()}})
 	if err != nil {
@@ -248,7 +250,7 @@ func afterRewrite(path, said string) error {
 	problems = append(problems, s.View(func(tx *Tx) error {
 		for k := range uint64(strings.Count(said, "\n")) {
 			if v, err := blobs.Get(tx, k%3); err != nil || uint64(len(v)) < 20_000+k {
-				return fmt.Errorf("change %d was answered and is lost: %w", k, err)
+				return fmt.Errorf("change %d was acknowledged and is lost: %w", k, err)
 			}
 		}
 		return nil

@@ -4,5 +4,5 @@ package kv
 
 import "os"
 
-// prefetch does nothing where the system reads ahead by itself.
+// prefetch does nothing on systems without such a call.
 func prefetch(*os.File) {}

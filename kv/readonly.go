@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// VersionOf is how many migrations have run on the store in a file, which nobody may have open for writing. Errors:
+// VersionOf returns the number of migrations that have run on a store file that is not open for writing. Errors:
 // ErrDamaged; ErrLocked.
 func VersionOf(path string) (int, error) {
 	op := "read store " + path

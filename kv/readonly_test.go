@@ -11,7 +11,7 @@ import (
 	"opsmon/kv/file"
 )
 
-// TestReadOnly opens a store to look at it: nothing in the file changes, whatever its version.
+// TestReadOnly opens a store read-only: the file must not change, whatever its version.
 func TestReadOnly(t *testing.T) {
 	nothing := Migration{Name: "nothing", Run: func(*Tx) error { return nil }}
 	cfg := Config{Path: filepath.Join(t.TempDir(), "s.db"), Buckets: []string{blobs.Name()}, Migrations: []Migration{nothing}}

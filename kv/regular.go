@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// OpenRegular opens a regular file for reading. It does not wait for a writer where somebody has put a FIFO in its place.
+// OpenRegular opens a regular file for reading. If the path is a FIFO, it fails instead of waiting for a writer.
 func OpenRegular(path string) (*os.File, error) {
 	return openRegular(path, os.O_RDONLY, 0)
 }
@@ -23,11 +23,11 @@ func openRegular(path string, flag int, mode os.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// MustBeRegular closes a file that is not regular. Error: *fs.PathError.
+// MustBeRegular closes a file that is not regular and returns an *fs.PathError.
 func MustBeRegular(f *os.File) error {
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "open", Path: f.Name(), Err: errors.New("it is not a file")}
+		err = &fs.PathError{Op: "open", Path: f.Name(), Err: errors.New("it is not a regular file")}
 	}
 	if err != nil {
 		f.Close()

@@ -10,27 +10,27 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Range is a run of keys, from (included) to (not included), in the order of their encodings. The zero value is
-// every key. Make others with Between, From and Under.
+// Range is an interval of keys, from (inclusive) to (exclusive), in the order of their encodings. The zero value
+// contains every key. Between, From and Under return other ranges.
 type Range struct {
 	from, to []byte // nil: no limit on that side
 }
 
-// Between is every key >= from and < to.
+// Between returns the range of keys >= from and < to.
 func (b *Bucket[K, V]) Between(from, to K) Range {
 	return Range{from: b.keys.encode(from), to: b.keys.encode(to)}
 }
 
-// From is every key >= from.
+// From returns the range of keys >= from.
 func (b *Bucket[K, V]) From(from K) Range { return Range{from: b.keys.encode(from)} }
 
-// Under is every key whose first part is a.
+// Under returns the range of keys whose first part is a.
 func Under[A, B, V any](b *Bucket[Pair[A, B], V], a A) Range {
 	prefix := b.keys.first(nil, Pair[A, B]{A: a})
 	return Range{from: prefix, to: after(prefix)}
 }
 
-// after is the smallest key above every key that starts with prefix; nil when there is none.
+// after returns the smallest key above every key that starts with prefix; nil if none.
 func after(prefix []byte) []byte {
 	for i := len(prefix) - 1; i >= 0; i-- {
 		if prefix[i] < 0xFF {
@@ -42,18 +42,19 @@ func after(prefix []byte) []byte {
 	return nil
 }
 
-// Scan walks a range in ascending order. It ends after the first error (ErrDamaged), which comes with the key
-// when that is known. The loop's body may write to the bucket: the walk goes on after the key it was at.
+// Scan iterates over a range in ascending order. It ends after the first error (ErrDamaged), which comes with the key
+// if that is known. The loop's body may write to the bucket: the iteration continues after the current key.
 func (b *Bucket[K, V]) Scan(tx *Tx, r Range) iter.Seq2[Item[K, V], error] {
 	return b.scan(tx, r, false)
 }
 
-// ScanDown walks a range in descending order, otherwise as Scan does.
+// ScanDown iterates over a range in descending order, otherwise as Scan does.
 func (b *Bucket[K, V]) ScanDown(tx *Tx, r Range) iter.Seq2[Item[K, V], error] {
 	return b.scan(tx, r, true)
 }
 
-// First returns the lowest key of a range, and false when it has none. The value is checked and not read. Errors: ErrDamaged.
+// First returns the lowest key of a range, and false if the range is empty. It verifies the value without decoding
+// it. Errors: ErrDamaged.
 func (b *Bucket[K, V]) First(tx *Tx, r Range) (K, bool, error) { return b.edge(tx, r, false) }
 
 // Final returns the highest key of a range, otherwise as First does.
@@ -78,8 +79,8 @@ func (b *Bucket[K, V]) scan(tx *Tx, r Range, down bool) iter.Seq2[Item[K, V], er
 			format, document, ok, err := w.step()
 			var item Item[K, V]
 			if err != nil {
-				if w.unsealed { // the value alone is damaged
-					item.Key, _ = b.keys.decode(w.key) // the error tells the key where this cannot
+				if w.unsealed { // only the value is damaged
+					item.Key, _ = b.keys.decode(w.key) // if this fails, the key is in the error
 				}
 				yield(item, err)
 				return
@@ -103,24 +104,24 @@ func (b *Bucket[K, V]) scan(tx *Tx, r Range, down bool) iter.Seq2[Item[K, V], er
 
 var errOrder = errors.New("the keys are not in order")
 
-// below reports whether x is lower than y; nothing is lower than nil.
+// below reports whether x < y; nil is the lowest.
 func below(x, y []byte) bool { return bytes.Compare(x, y) < 0 }
 
-// walk is the untyped half of a scan.
+// walk is the untyped part of a scan.
 type walk struct {
 	tx     *Tx
 	name   string
 	r      Range
 	down   bool
 	cursor *bbolt.Cursor
-	writes int    // the transaction's changes when the cursor was placed
-	key    []byte // where the walk is; nil before the first step
+	writes int    // number of changes of the transaction when the cursor was placed
+	key    []byte // the current key; nil before the first step
 	steps  uint64
 
-	unsealed bool // the value at key is not what was written
+	unsealed bool // the value at key failed verification
 }
 
-// step moves to the next key in the range and returns a checked copy of its document.
+// step moves to the next key in the range and returns a verified copy of its document.
 func (w *walk) step() (format byte, document []byte, ok bool, err error) {
 	defer w.tx.guard("scan", &err)
 	bolt, err := w.tx.bucket("scan", w.name, false)
@@ -145,20 +146,20 @@ func (w *walk) step() (format byte, document []byte, ok bool, err error) {
 	return format, append([]byte{}, document...), true, nil
 }
 
-// complete reports whether a walk over the whole bucket has met as many keys as it holds. Where the bucket may have
-// changed on the way there is nothing to compare.
+// complete returns an error if a walk over the whole bucket met fewer or more keys than the bucket's counter. After a
+// change in the same transaction it cannot compare.
 func (w *walk) complete() error {
 	if w.r.from != nil || w.r.to != nil || w.tx.writes > 0 {
 		return nil
 	}
 	n, err := w.tx.count(w.name)
 	if err == nil && n != w.steps {
-		err = &Error{Op: "scan", Bucket: w.name, Kind: ErrDamaged, Err: fmt.Errorf("%d keys where %d are expected", w.steps, n)}
+		err = &Error{Op: "scan", Bucket: w.name, Kind: ErrDamaged, Err: fmt.Errorf("%d keys, want %d", w.steps, n)}
 	}
 	return err
 }
 
-// move places the cursor anew at the start and after every change, because bbolt's cursors do not survive one.
+// move places the cursor again at the start and after every change, which invalidates bbolt's cursors.
 func (w *walk) move(bolt *bbolt.Bucket) (key, stored []byte) {
 	fresh := w.cursor == nil || w.tx.writes != w.writes
 	if fresh {
@@ -181,9 +182,9 @@ func (w *walk) move(bolt *bbolt.Bucket) (key, stored []byte) {
 	}
 }
 
-// moveDown goes to the highest key below the last one, or below the range's end. Deleting leaves empty pages
-// until the commit; there bbolt's Prev gives nothing although keys go on below, and its Last never returns when all
-// pages are empty. So the first key decides whether there is anything to go on to.
+// moveDown moves to the highest key below the current one, or below the range's end. Deleting leaves empty pages
+// until the commit. On an empty page bbolt's Prev returns nil although there are lower keys, and if all pages are
+// empty its Last never returns. The first key therefore decides whether there are keys left.
 func (w *walk) moveDown(bolt *bbolt.Bucket, fresh bool) (key, stored []byte) {
 	limit := w.r.to
 	if w.key != nil {
@@ -214,12 +215,12 @@ func (w *walk) moveDown(bolt *bbolt.Bucket, fresh bool) (key, stored []byte) {
 	return key, stored
 }
 
-// Count is how many keys the bucket holds; it does not walk them. Damage that it meets is answered by the View or
-// Update that it is called in.
+// Count returns the number of keys in the bucket, without iterating. If it meets damage, the enclosing View or Update
+// returns ErrDamaged.
 func (b *Bucket[K, V]) Count(tx *Tx) int {
 	n, err := tx.count(b.name)
 	if err != nil {
-		tx.blame(err)
+		tx.setFault(err)
 	}
 	return int(n)
 }
@@ -230,13 +231,13 @@ func (tx *Tx) count(name string) (n uint64, err error) {
 		return 0, err
 	}
 	if tx.shared != nil {
-		t, err := tx.shared.tally(name)
+		t, err := tx.shared.counter(name)
 		if err != nil {
 			return 0, err
 		}
 		return t.count, nil
 	}
-	t, err := readTally(tx.bolt, name)
+	t, err := readCounter(tx.bolt, name)
 	if err != nil {
 		return 0, &Error{Op: "count", Bucket: name, Kind: ErrDamaged, Err: err}
 	}

@@ -17,20 +17,21 @@ import (
 	"opsmon/kv/file"
 )
 
-// Config says which store to open and what it must hold.
+// Config configures a store.
 type Config struct {
-	Path        string           // the store file; made when there is none, mode 0600
-	LockTimeout time.Duration    // how long to wait for another process's lock; 0 = 1 s
-	Clock       func() time.Time // gives Tx.Now; nil = time.Now
-	Buckets     []string         // made at Open when missing
-	Migrations  []Migration      // in order; the store's version is how many have run. A new store runs them all
-	ReadOnly    bool             // change nothing in the file: no making, no migrations, no Update
-	OnDamage    func(error)      // told of the first damage that is met after Open, outside of any transaction; nil = nobody
+	Path        string           // the store file; created with mode 0600 if missing
+	LockTimeout time.Duration    // maximum wait for another process's lock; 0 = 1 s
+	Clock       func() time.Time // returns the time for Tx.Now; nil = time.Now
+	Buckets     []string         // created by Open if missing
+	Migrations  []Migration      // in order; the store's version is the number that have run. A new store runs them all
+	ReadOnly    bool             // change nothing in the file: no creation, no migrations, no Update
+	// called with the first damage found after Open, outside of any transaction; may be nil
+	OnDamage func(error)
 
-	step func(name string) // called between the steps of making a store, so that a test can stop there
+	step func(name string) // called between the steps of creation, for tests that stop there
 }
 
-// Store is an open store. All its methods may be called by many goroutines at once.
+// Store is an open store. Its methods may be called by many goroutines at once.
 type Store struct {
 	path    string
 	clock   func() time.Time
@@ -40,30 +41,30 @@ type Store struct {
 
 	mu      sync.Mutex
 	closed  bool
-	broken  error // set when bbolt's own state can no longer be trusted: nothing works but Close
-	refusal error // set when the tree is damaged: writes are refused until the next Open
-	damage  error // the first that was met
+	broken  error // set if bbolt's own state can no longer be trusted: only Close works
+	refusal error // set if the tree is damaged: writes are refused until the next Open
+	damage  error // the first damage found
 	file    *os.File
 
 	onDamage func(error)
-	full     atomic.Bool // the last commit found the disk full
+	full     atomic.Bool // the last commit failed on a full disk
 
-	unsettled *takeBack    // of the leader alone
-	turn      sync.RWMutex // held by who begins to read, and for writing while a meta page is written back
-	confirmed atomic.Int64 // the newest transaction that the disk confirmed
-	early     atomic.Int64 // open Views of a transaction that the disk had not confirmed when they began
+	unconfirmed *metaRewrite // used only by the leader
+	metaMu      sync.RWMutex // read-locked to begin a read; locked while a meta page is restored
+	confirmed   atomic.Int64 // the newest transaction that the disk confirmed
+	early       atomic.Int64 // number of open Views of a transaction that was unconfirmed when they began
 }
 
-// defaultLockTimeout is long enough for a service that is just stopping.
+// defaultLockTimeout is long enough for a service that is stopping.
 const defaultLockTimeout = time.Second
 
-// Open opens the store at cfg.Path, makes it when there is none, and runs the migrations that it lacks. Making it
-// is all or nothing: it is built beside, synced and then given its name.
+// Open opens the store at cfg.Path, creates it if missing, and runs the missing migrations. Creation is atomic: see
+// create.
 //
-// Errors: ErrLocked when another process has it open, after LockTimeout; ErrDamaged for a file that is not a whole
-// store, an empty one included; ErrNewer for a store that more migrations have run on than are known, which is left
-// as it is; ErrOlder with ReadOnly for one that lacks migrations; ErrReadOnly without the right to write; ErrFull; and a
-// migration's own.
+// Errors: ErrLocked if another process still has the store open after LockTimeout; ErrDamaged for a file that is not
+// an intact store, including an empty file; ErrNewer for a store with more migrations than cfg.Migrations, which is
+// not changed; ErrOlder with ReadOnly for a store that lacks migrations; ErrReadOnly without write permission;
+// ErrFull; those of a migration.
 func Open(cfg Config) (*Store, error) {
 	if cfg.LockTimeout <= 0 {
 		cfg.LockTimeout = defaultLockTimeout
@@ -80,18 +81,19 @@ func Open(cfg Config) (*Store, error) {
 		}
 	}
 	s, err := open(cfg)
-	return s, advise(cfg.Path, err)
+	return s, withAdvice(cfg.Path, err)
 }
 
-// errNowhere refuses to make a store in a place that somebody else has chosen, or that has vanished with a share.
-var errNowhere = errors.New("it is a link that leads nowhere: remove it, or bring back what it leads to")
+// errDanglingLink prevents creating a store at a place that somebody else has chosen, or below a checksumPart that is
+// not mounted.
+var errDanglingLink = errors.New("it is a link to a missing file: remove the link, or restore the file")
 
 func open(cfg Config) (*Store, error) {
 	op := "open store " + cfg.Path
 	if _, err := os.Stat(cfg.Path); os.IsNotExist(err) && !cfg.ReadOnly {
 		cfg.step("missing")
 		if isLink(cfg.Path) {
-			return nil, &Error{Op: op, Err: errNowhere}
+			return nil, &Error{Op: op, Err: errDanglingLink}
 		}
 		if err := create(cfg); err != nil {
 			return nil, wrap(op, err)
@@ -121,14 +123,14 @@ func open(cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// prepare brings an open file to what the configuration wants.
+// prepare creates the missing buckets and runs the missing migrations.
 func (s *Store) prepare(cfg Config) error {
 	if err := s.readVersion(len(cfg.Migrations)); err != nil {
 		return err
 	}
 	if cfg.ReadOnly {
 		if s.version < len(cfg.Migrations) {
-			return &Error{Op: "open", Kind: ErrOlder, Err: fmt.Errorf("the store has version %d and this program works with %d", s.version, len(cfg.Migrations))}
+			return &Error{Op: "open", Kind: ErrOlder, Err: fmt.Errorf("the store has version %d; this program requires %d", s.version, len(cfg.Migrations))}
 		}
 		return nil
 	}
@@ -138,15 +140,15 @@ func (s *Store) prepare(cfg Config) error {
 	return s.migrate(cfg.Migrations)
 }
 
-// openBolt opens the file with bbolt. When bbolt panics, the file is closed, which gives the lock back.
+// openBolt opens the file with bbolt. If bbolt panics, it closes the file, which releases the lock.
 func (s *Store) openBolt(cfg Config) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
-			err = caught(nil, "open", r)
+			err = recovered(nil, "open", r)
 		}
 		if err != nil && s.file != nil {
-			s.file.Close() // closed before by bbolt when it failed in good order
+			s.file.Close() // already closed if bbolt failed without a panic
 		}
 	}()
 	s.bolt, err = bbolt.Open(s.path, 0o600, &bbolt.Options{
@@ -156,7 +158,7 @@ func (s *Store) openBolt(cfg Config) (err error) {
 		InitialMmapSize: initialMmap(),
 		NoStatistics:    true,
 		OpenFile: func(path string, flag int, mode os.FileMode) (*os.File, error) {
-			// Without O_CREATE: a store that has just vanished must not come back empty.
+			// Without O_CREATE: a store that has just been removed must not come back empty.
 			f, err := openRegular(path, flag&^os.O_CREATE, mode)
 			s.file = f
 			return f, err
@@ -171,14 +173,14 @@ func (s *Store) openBolt(cfg Config) (err error) {
 	}
 	s.confirmed.Store(int64(bolt.ID()))
 	if !cfg.ReadOnly {
-		s.unsettled, err = s.found()
+		s.unconfirmed, err = s.found()
 	}
 	return errors.Join(err, bolt.Rollback())
 }
 
-// initialMmap is how much address space to reserve for the file, in bytes. bbolt has to wait for all readers when it
-// outgrows the mapping, so a long read would stop writes; a reservation costs nothing. On Windows the file itself
-// would grow to that size, and 32-bit machines have no address space to spare.
+// initialMmap returns how much address space to reserve for the file, in bytes. When the file outgrows the mapping,
+// bbolt waits for all readers, so a long read would block writes; a reservation costs nothing. On Windows the file
+// itself would grow to that size, and 32-bit machines lack the address space.
 func initialMmap() int {
 	if runtime.GOOS == "windows" || ^uint(0)>>32 == 0 {
 		return 0
@@ -186,7 +188,7 @@ func initialMmap() int {
 	return 64 << 30
 }
 
-// makeBuckets adds the buckets that are missing.
+// makeBuckets creates missing buckets.
 func (s *Store) makeBuckets(names []string) error {
 	missing := false
 	err := s.View(func(tx *Tx) error {
@@ -203,7 +205,7 @@ func (tx *Tx) makeBuckets(names []string) (err error) {
 	defer tx.guard("make buckets", &err)
 	for _, name := range names {
 		tx.wrote()
-		for _, full := range []string{name, tallyPrefix + name} {
+		for _, full := range []string{name, counterPrefix + name} {
 			if _, err := tx.bolt.CreateBucketIfNotExists([]byte(full)); err != nil {
 				return wrap("make bucket "+name, err)
 			}
@@ -212,8 +214,8 @@ func (tx *Tx) makeBuckets(names []string) (err error) {
 	return nil
 }
 
-// Close waits for running transactions, then closes the file and releases its lock. Later calls of Update and View answer
-// ErrClosed. A second Close does nothing. Close inside a transaction waits for ever.
+// Close waits for running transactions, then closes the file and releases its lock. Later calls of Update and View
+// return ErrClosed. A second Close does nothing. Close inside a transaction deadlocks.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	closed, broken := s.closed, s.broken
@@ -223,14 +225,14 @@ func (s *Store) Close() error {
 		return nil
 	}
 	if broken != nil {
-		// bbolt's own locks may be held for ever, so it cannot be closed, and its mapping stays.
+		// bbolt's locks may be held for ever, so its Close could block; the mapping remains.
 		return wrap("close store "+s.path, errors.Join(file.Unlock(s.file), s.file.Close()))
 	}
 	return wrap("close store "+s.path, s.bolt.Close())
 }
 
-// Writable reports whether a write can succeed, as far as is known without one: ErrClosed, or why writes are refused
-// until the store is opened again. A full disk does not count, nor one that confirms nothing, since both may pass.
+// Writable returns an error if writes fail until the store is opened again: ErrClosed, or the reason why writes are
+// refused. Conditions that can end are not reported: a full disk, or a disk that confirms nothing.
 func (s *Store) Writable() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -243,14 +245,14 @@ func (s *Store) Writable() error {
 	return s.refusal
 }
 
-// Path is the store file's path, as given to Open.
+// Path returns the store file's path, as passed to Open.
 func (s *Store) Path() string { return s.path }
 
-// Version is how many migrations have run on the store.
+// Version returns the number of migrations that have run.
 func (s *Store) Version() int { return s.version }
 
-// Size is how many bytes the store takes, room for reuse included; a copy of it has this size. 0 when it cannot be
-// read.
+// Size returns the size of the store in bytes, including free pages; a copy has the same size. It returns 0 if the
+// store cannot be read.
 func (s *Store) Size() int64 {
 	var size int64
 	if err := s.View(func(tx *Tx) error { size = tx.bolt.Size(); return nil }); err != nil {
@@ -259,12 +261,12 @@ func (s *Store) Size() int64 {
 	return size
 }
 
-// View runs fn with a consistent view of the store, which no write disturbs. It does not wait for writers. fn's error
-// is View's. A View that stays open keeps the room that later writes free from being used again. Errors: ErrDamaged
-// when a method that returns no error met damage; ErrClosed.
+// View runs fn with a consistent snapshot of the store. It does not wait for writers. It returns fn's error. While a
+// View is open, pages that later writes free cannot be reused. Errors: ErrDamaged if a method without an error result
+// met damage; ErrClosed.
 func (s *Store) View(fn func(*Tx) error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() { s.note(err) }() // also of a fault after fn, and after the transaction's end
+	defer func() { s.note(err) }() // also for a fault after fn or after the transaction's end
 	bolt, early, err := s.beginView()
 	if err != nil {
 		return err
@@ -283,16 +285,17 @@ func (s *Store) View(fn func(*Tx) error) (err error) {
 	return tx.fault
 }
 
-// Unmap lets go of the pages of the file that reads have brought into the process's memory. The system keeps them for the next
-// reads, unless memory is short. Errors: ErrClosed, and the system's.
+// Unmap releases the process's memory that reads have filled with pages of the file. The system still caches them for
+// the next reads, unless memory is short. Errors: ErrClosed, and the system's.
 func (s *Store) Unmap() error {
 	return s.View(func(tx *Tx) error { return unmap(tx.bolt) })
 }
 
-// beginView starts a transaction that reads. It is early, and counted as such, when it sees what the disk has not confirmed.
+// beginView starts a read transaction. It is early, and counted, if the disk has not confirmed the commit that it
+// sees.
 func (s *Store) beginView() (bolt *bbolt.Tx, early bool, err error) {
-	s.turn.RLock()
-	defer s.turn.RUnlock()
+	s.metaMu.RLock()
+	defer s.metaMu.RUnlock()
 	bolt, err = s.begin(false)
 	if early = err == nil && int64(bolt.ID()) > s.confirmed.Load(); early {
 		s.early.Add(1)
@@ -300,7 +303,7 @@ func (s *Store) beginView() (bolt *bbolt.Tx, early bool, err error) {
 	return bolt, early, err
 }
 
-// metaPages is the least size of the two pages that a store begins with, in bytes.
+// metaPages is the minimum size of the two pages at the start of a store, in bytes.
 const metaPages = 2 * 4096
 
 // begin starts a bbolt transaction.
@@ -321,13 +324,13 @@ func (s *Store) begin(write bool) (bolt *bbolt.Tx, err error) {
 	case refused != nil:
 		return nil, refused
 	}
-	// A file that has been cut off before the end of its meta pages is found before bbolt meets it.
+	// Detects a file truncated within its meta pages before bbolt reads them.
 	if is, err := s.file.Stat(); err == nil && is.Size() < metaPages {
-		return nil, s.breakDown(&Error{Op: op, Kind: ErrDamaged, Err: fault{errors.New("its file was cut off while it was open")}})
+		return nil, s.breakDown(&Error{Op: op, Kind: ErrDamaged, Err: fault{errors.New("its file was truncated while it was open")}})
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			err = s.breakDown(caught(s.bolt, op, r))
+			err = s.breakDown(recovered(s.bolt, op, r))
 		}
 	}()
 	if write {
@@ -346,26 +349,27 @@ func (s *Store) begin(write bool) (bolt *bbolt.Tx, err error) {
 	return bolt, wrap(op, err)
 }
 
-// free releases bbolt's locks after a panic at the start of a transaction that reads. It reads the meta pages with them held,
-// and a file that was cut off, or that a commit has made longer again since, ends it there: others would wait for ever, who are
-// starting, ending or committing a transaction. bbolt does this itself when it starts a transaction that writes.
+// free releases bbolt's locks after a panic at the start of a read transaction. bbolt reads the meta pages with these
+// locks held, and panics if the file was truncated. Without free, all goroutines that start, end or commit a
+// transaction would then wait for ever. For write transactions bbolt releases the locks itself.
 func free(db *bbolt.DB) {
 	fields := reflect.ValueOf(db).Elem()
 	(*sync.RWMutex)(fields.FieldByName("mmaplock").Addr().UnsafePointer()).RUnlock()
 	(*sync.Mutex)(fields.FieldByName("metalock").Addr().UnsafePointer()).Unlock()
 }
 
-// rollback ends a bbolt transaction without keeping anything.
+// rollback ends a bbolt transaction and discards its changes.
 func (s *Store) rollback(bolt *bbolt.Tx) {
 	defer func() {
 		if r := recover(); r != nil {
-			s.breakDown(caught(s.bolt, "roll back", r))
+			s.breakDown(recovered(s.bolt, "roll back", r))
 		}
 	}()
 	bolt.Rollback() // its only error is that the transaction has ended, after a failed commit
 }
 
-// breakDown notes that a panic may have left bbolt's locks held, so that nobody waits for them.
+// breakDown records that a panic may have left bbolt's locks held, which makes later transactions fail instead of
+// waiting.
 func (s *Store) breakDown(err *Error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

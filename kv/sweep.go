@@ -2,24 +2,24 @@ package kv
 
 import "context"
 
-// sweepStep is how many keys one transaction of Sweep goes over: while a long View goes on no room is used again, and
+// sweepStep is the number of keys that one transaction of Sweep visits: during a long View no page is reused, and
 // writers wait for a long Update.
 const sweepStep = 500
 
-// Sweeper says what is to go of a bucket whose keys come in groups, the oldest of each first.
+// Sweeper selects the keys to remove from a bucket whose keys come in groups, the oldest of each group first.
 type Sweeper[K any] struct {
-	Keep   func(K) bool       // a key stays, and so do those after it in its group
-	Next   func(K) K          // the first key after a key's group
-	Remove func(*Tx, K) error // removes a key, with what else there is of it; nil: the key alone
+	Keep   func(K) bool       // reports whether to keep a key, and with it the later ones of its group
+	Next   func(K) K          // returns the first possible key after a key's group
+	Remove func(*Tx, K) error // removes a key and related data; nil: remove only the key
 }
 
-// Sweep removes every key that is not kept, some in each transaction, and returns how many. It looks in
-// Views and removes in Updates; a key that somebody else has removed between the two is passed over. Errors:
-// ErrDamaged; Remove's; ctx's.
-func (b *Bucket[K, V]) Sweep(ctx context.Context, store *Store, by Sweeper[K]) (given int, err error) {
+// Sweep removes every key that Keep does not keep, a limited number per transaction, and returns how many it removed.
+// It searches in Views and removes in Updates; it skips a key that was removed in between. Errors: ErrDamaged; those
+// of Remove; that of ctx.
+func (b *Bucket[K, V]) Sweep(ctx context.Context, store *Store, by Sweeper[K]) (removed int, err error) {
 	for r, more := (Range{}), true; more; {
 		if err := ctx.Err(); err != nil {
-			return given, err
+			return removed, err
 		}
 		var old []K
 		var rest Range
@@ -27,20 +27,20 @@ func (b *Bucket[K, V]) Sweep(ctx context.Context, store *Store, by Sweeper[K]) (
 			old, rest, more, err = b.old(tx, by, r)
 			return err
 		}); err != nil {
-			return given, err
+			return removed, err
 		}
 		if len(old) > 0 {
 			if err := store.Update(func(tx *Tx) error { return b.removeAll(tx, by, old) }); err != nil {
-				return given, err
+				return removed, err
 			}
 		}
-		given += len(old)
+		removed += len(old)
 		r = rest
 	}
-	return given, nil
+	return removed, nil
 }
 
-// old looks at some keys of a range and returns those that are not kept; with more, the range goes on with rest.
+// old visits a part of a range and returns the keys to remove; if more is true, the scan continues with rest.
 func (b *Bucket[K, V]) old(tx *Tx, by Sweeper[K], r Range) (old []K, rest Range, more bool, err error) {
 	for looked := 0; ; {
 		var kept *K

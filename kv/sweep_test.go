@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// newer keeps what has a number from a limit on, in groups of the first two parts of a key.
+// newer keeps keys whose number is at least limit, in groups by the first two parts of a key.
 func newer(limit uint64) Sweeper[tripleKey] {
 	return Sweeper[tripleKey]{
 		Keep: func(k tripleKey) bool { return k.B.B >= limit },
@@ -18,7 +18,7 @@ func newer(limit uint64) Sweeper[tripleKey] {
 	}
 }
 
-// sweepStore holds groups by name with the numbers 0, 1, 2 … in each.
+// sweepStore returns a store with groups by name, each with the numbers 0, 1, 2 …
 func sweepStore(t *testing.T, groups map[string]uint64) *Store {
 	s := openStore(t, Config{Path: filepath.Join(t.TempDir(), "s.db"), Buckets: []string{triples.Name()}})
 	if err := s.Update(func(tx *Tx) error {
@@ -36,7 +36,7 @@ func sweepStore(t *testing.T, groups map[string]uint64) *Store {
 	return s
 }
 
-// leftIn counts by group what is left, and tells the lowest number of each.
+// leftIn returns, by group, the number of remaining keys and the lowest one.
 func leftIn(t *testing.T, s *Store) map[string][2]uint64 {
 	t.Helper()
 	left := map[string][2]uint64{}
@@ -54,7 +54,7 @@ func leftIn(t *testing.T, s *Store) map[string][2]uint64 {
 	return left
 }
 
-// TestSweep goes over more than one transaction does, within a group and from group to group.
+// TestSweep removes more keys than one transaction visits, within a group and across groups.
 func TestSweep(t *testing.T) {
 	groups := map[string]uint64{"A": 3*sweepStep + 5, "A\x00": 4, "B": sweepStep, "C": sweepStep + 10}
 	for i := range uint64(sweepStep) {
@@ -79,7 +79,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestSweepRemoves calls Remove for what is there alone, goes on past what Remove leaves, and ends with its error.
+// TestSweepRemoves checks that Remove is called only for existing keys, that Sweep continues after keys that Remove
+// leaves, and that it returns Remove's error.
 func TestSweepRemoves(t *testing.T) {
 	s := sweepStore(t, map[string]uint64{"A": 2*sweepStep + 3, "B": 3})
 	by := newer(2*sweepStep + 1)
@@ -109,7 +110,7 @@ func TestSweepRemoves(t *testing.T) {
 	}
 }
 
-// TestSweepEndsWithItsContext keeps what it has done.
+// TestSweepEndsWithItsContext checks that removals before the cancellation remain.
 func TestSweepEndsWithItsContext(t *testing.T) {
 	s := sweepStore(t, map[string]uint64{"A": 3 * sweepStep})
 	ctx, cancel := context.WithCancel(t.Context())

@@ -6,34 +6,34 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Tx is one function's view of a transaction. It lives until the function that it was given to returns: later
-// use gives an error. It must stay in that function's goroutine.
+// Tx is a transaction as seen by one function. It is valid until the function returns; later use is an error. It must
+// stay in the function's goroutine.
 type Tx struct {
 	bolt   *bbolt.Tx
 	now    time.Time
-	shared *shared // what the functions of one commit share; nil in a View
-	writes int     // changes made through this Tx
-	fault  error   // the first damage met by a method that cannot return an error
+	shared *shared // shared by the functions of one commit; nil in a View
+	writes int     // number of changes made through this Tx
+	fault  error   // the first damage met by a method without an error result
 	ended  bool
 }
 
-// Now is the time of the transaction: fixed for its length, in UTC, cut to milliseconds.
+// Now returns the time of the transaction: constant, in UTC, truncated to milliseconds.
 func (tx *Tx) Now() time.Time { return tx.now }
 
-// wrote notes a change. It is called before the change, so that one that fails half-way counts.
+// wrote counts a change. It is called before the change, to count one that fails half-way too.
 func (tx *Tx) wrote() {
 	tx.writes++
 	tx.shared.writes++
 }
 
-// blame keeps the first failure of a method without an error result, for the transaction to answer with.
-func (tx *Tx) blame(err error) {
+// setFault records the first failure of a method without an error result; the transaction returns it.
+func (tx *Tx) setFault(err error) {
 	if tx.fault == nil {
 		tx.fault = err
 	}
 }
 
-// bucket finds the bbolt bucket behind a handle.
+// bucket returns the bbolt bucket called name.
 func (tx *Tx) bucket(op, name string, write bool) (*bbolt.Bucket, error) {
 	if tx.ended {
 		return nil, &Error{Op: op, Bucket: name, Err: errEnded}
@@ -48,16 +48,16 @@ func (tx *Tx) bucket(op, name string, write bool) (*bbolt.Bucket, error) {
 	return b, nil
 }
 
-// guard turns a panic of bbolt, or a fault in the mapped file, into an error. Deferred directly.
+// guard turns a panic of bbolt, or a fault in the mapped file, into an error. It must be deferred directly.
 func (tx *Tx) guard(op string, err *error) {
 	if r := recover(); r != nil {
-		*err = caught(tx.bolt.DB(), op, r)
+		*err = recovered(tx.bolt.DB(), op, r)
 	}
 }
 
-// What follows is what Bucket does, as far as it is the same for all keys and values: the program holds it once.
+// The untyped parts of Bucket's methods follow, which are compiled only once for all key and value types.
 
-// get returns a checked copy of the document stored at a key.
+// get returns a verified copy of the document stored at a key.
 func (tx *Tx) get(name string, key []byte) (format byte, document []byte, err error) {
 	defer tx.guard("read", &err)
 	bolt, err := tx.bucket("read", name, false)
@@ -93,7 +93,7 @@ func (tx *Tx) put(name string, key []byte, format byte, document []byte) (err er
 	if len(key) > maxKey {
 		return &Error{Op: "write", Err: errKeyTooLong}
 	}
-	t, err := tx.shared.tally(name)
+	t, err := tx.shared.counter(name)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (tx *Tx) remove(name string, key []byte) (err error) {
 	if old == nil {
 		return nil
 	}
-	t, err := tx.shared.tally(name)
+	t, err := tx.shared.counter(name)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"opsmon/kv/kvtest"
 )
 
-// TestUnmap: pages that were read do not count as memory of the process any more, and can be read again.
+// TestUnmap checks that unmapped pages no longer count as memory of the process, and can be read again.
 func TestUnmap(t *testing.T) {
 	b := kv.NewBucket("large", kv.Uint64, kv.Raw)
 	s := kvtest.New(t, func(c *kv.Config) { c.Buckets = []string{b.Name()} })
@@ -48,7 +48,7 @@ func TestUnmap(t *testing.T) {
 	}
 }
 
-// mapped returns how many KiB of a file this process has in memory.
+// mapped returns how many KiB of a file are in this process's memory.
 func mapped(t *testing.T, path string) (kib int) {
 	t.Helper()
 	maps, err := os.ReadFile("/proc/self/smaps")

@@ -4,5 +4,5 @@ package kv
 
 import "go.etcd.io/bbolt"
 
-// unmap does nothing where the system takes the pages back by itself.
+// unmap does nothing where the system reclaims the pages automatically.
 func unmap(*bbolt.Tx) error { return nil }

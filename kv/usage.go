@@ -5,28 +5,28 @@ import (
 	"os"
 )
 
-// Usage is the room that a store takes.
+// Usage is the disk space that a store takes.
 type Usage struct {
-	Bytes int64 // of the file
-	Free  int64 // of these: what later writes use again. Compacting gives it back to the disk
+	Bytes int64 // size of the file
+	Free  int64 // part of Bytes that later writes reuse; compacting returns it to the disk
 }
 
-// Usage returns the room that the store takes and how much of it is free, as of a commit a moment ago. It reads a few pages
-// of the file, and waits for nobody. Errors: ErrDamaged; ErrClosed; the disk's.
+// Usage returns the store's size and its free space, as of a recent commit. It reads a few pages of the file and
+// waits for nobody. Errors: ErrDamaged; ErrClosed; those of the disk.
 func (s *Store) Usage() (u Usage, err error) {
 	for try := 0; ; try++ {
-		// A writer may put newer pages over those that were found: only in a View do they stay.
+		// Outside of a View, a writer may overwrite the pages.
 		err = s.View(func(tx *Tx) error {
 			u, err = s.usage(uint64(tx.bolt.ID()))
 			return err
 		})
-		if !errors.Is(err, ErrDamaged) || try == checkTries {
+		if !errors.Is(err, ErrDamaged) || try == checkRetries {
 			return u, wrap("read store "+s.path, err)
 		}
 	}
 }
 
-var errFreeList = errors.New("the free list is not where it should be")
+var errFreeList = errors.New("the free list is missing")
 
 func (s *Store) usage(tx uint64) (u Usage, err error) {
 	c := checker{file: s.file}
@@ -36,7 +36,7 @@ func (s *Store) usage(tx uint64) (u Usage, err error) {
 	return usageOf(s.file, c.meta)
 }
 
-// UsageOf is Usage of a file that nobody writes to.
+// UsageOf is Usage for a file that nobody writes to.
 func UsageOf(path string) (u Usage, err error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -10,21 +10,21 @@ import (
 	"sync/atomic"
 )
 
-// Values turns values of type V into bytes and back. Use JSON or Raw.
+// Values encodes values of type V as bytes and decodes them. Use JSON or Raw.
 type Values[V any] struct {
 	format byte
 	encode func(V) ([]byte, error)
-	decode func([]byte) (V, error) // may keep the bytes
+	decode func([]byte) (V, error) // may retain the bytes
 }
 
-// The format bytes. They are on disk: never give one a new meaning.
+// The format bytes are stored: never change their meaning.
 const (
 	formatJSON byte = 1
 	formatRaw  byte = 2
 )
 
-// JSON keeps a value as its JSON document. A changed field of V needs a migration, unless old documents
-// still mean the same.
+// JSON stores a value as a JSON document. Changing a field of V needs a migration, unless old documents keep their
+// meaning.
 func JSON[V any]() Values[V] {
 	return Values[V]{
 		format: formatJSON,
@@ -36,20 +36,20 @@ func JSON[V any]() Values[V] {
 	}
 }
 
-// remembered is how many values a bucket of Remembered values keeps.
-const remembered = 256
+// cacheSize is the number of values that Cached caches per bucket.
+const cacheSize = 256
 
-// Remembered keeps some values beside their documents, so that a document that is read again and again need not be
-// decoded each time: it is compared instead. What Get gives is made by copy from the value that is kept; copy must give one
-// that shares nothing with it that anybody changes. A value must be read back as it was written.
-func Remembered[V any](of Values[V], copy func(V) V) Values[V] {
+// Cached caches decoded values with their documents: a document that is read repeatedly is compared with the
+// cached one instead of decoded. Get returns a copy, made by the function copy, which must not checksumPart memory that
+// anybody changes. Decoding must return the value that was encoded.
+func Cached[V any](of Values[V], copy func(V) V) Values[V] {
 	type memo struct {
 		document []byte
 		value    V
 	}
-	var memos [remembered]atomic.Pointer[memo] // by the document's checksum
+	var memos [cacheSize]atomic.Pointer[memo] // by the document's checksum
 	at := func(document []byte) *atomic.Pointer[memo] {
-		return &memos[crc32.Checksum(document, castagnoli)%remembered]
+		return &memos[crc32.Checksum(document, castagnoli)%cacheSize]
 	}
 	encode, decode := of.encode, of.decode
 	of.encode = func(v V) ([]byte, error) {
@@ -72,16 +72,17 @@ func Remembered[V any](of Values[V], copy func(V) V) Values[V] {
 	return of
 }
 
-// Raw keeps bytes as they are. Neither Put nor Get shares memory with the caller. Nil is read back as empty.
+// Raw stores bytes unchanged. Neither Put nor Get shares memory with the caller. A nil slice is read back as an empty
+// one.
 var Raw = Values[[]byte]{
 	format: formatRaw,
 	encode: func(v []byte) ([]byte, error) { return v, nil },
 	decode: func(data []byte) ([]byte, error) { return data, nil },
 }
 
-// A stored value is a format byte, four bytes of checksum (CRC-32C, big-endian), and the document. The checksum
-// is over the bucket's name, the key, the format and the document, because a flipped bit in a key, or a page in
-// another's place, would be as wrong as one in a value, and bbolt has no checksums of its own.
+// A stored value is a format byte, a checksum of four bytes (CRC-32C, big-endian), and the document. The checksum
+// covers the bucket's name, the key, the format and the document, because a flipped bit in a key, or a misplaced
+// page, is as harmful as one in a value, and bbolt has no checksums of its own.
 const sealSize = 5
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -95,8 +96,8 @@ func sealSum(name string, key []byte, format byte, document []byte) uint32 {
 	return sealSumIn(nameSum(name), key, format, document)
 }
 
-// nameSum is where the checksums of a bucket's values begin. It goes byte by byte, because crc32.Update would want a
-// copy of the name.
+// nameSum returns the checksum of a bucket's name, with which the checksums of its values begin. It works byte by
+// byte, because crc32.Update would need a copy of the name.
 func nameSum(name string) uint32 {
 	sum := uint32(0)
 	for i := range len(name) {
@@ -111,13 +112,13 @@ func sealSumIn(nameSum uint32, key []byte, format byte, document []byte) uint32 
 	return crc32.Update(addByte(sum, format), castagnoli, document)
 }
 
-// addByte is crc32.Update with a single byte.
+// addByte is crc32.Update with one byte.
 func addByte(sum uint32, b byte) uint32 {
 	sum = ^sum
 	return ^(castagnoli[byte(sum)^b] ^ sum>>8)
 }
 
-// seal makes the stored form of a document.
+// seal returns the stored form of a document.
 func seal(name string, key []byte, format byte, document []byte) []byte {
 	stored := make([]byte, sealSize+len(document))
 	stored[0] = format
@@ -126,7 +127,7 @@ func seal(name string, key []byte, format byte, document []byte) []byte {
 	return stored
 }
 
-// unseal checks the stored form and returns a view of the document in it.
+// unseal verifies a stored value and returns the document in it, without a copy.
 func unseal(name string, key, stored []byte) (format byte, document []byte, err error) {
 	return unsealIn(nameSum(name), key, stored)
 }
@@ -143,11 +144,11 @@ func unsealIn(nameSum uint32, key, stored []byte) (format byte, document []byte,
 	return format, document, nil
 }
 
-// open reads a document of the given format.
+// open decodes a document of the given format.
 func (c Values[V]) open(format byte, document []byte) (V, error) {
 	if format != c.format {
 		var none V
-		return none, fmt.Errorf("the value has format %d where %d is expected", format, c.format)
+		return none, fmt.Errorf("the value has format %d, want %d", format, c.format)
 	}
 	return c.decode(document)
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestRemembered: what is read is what was written, whoever changed what they got before.
+// TestRemembered checks that Get returns what was stored, even if a caller changed an earlier result.
 func TestRemembered(t *testing.T) {
 	decoded := 0
 	values := JSON[map[string]int]()
 	decode := values.decode
 	values.decode = func(document []byte) (map[string]int, error) { decoded++; return decode(document) }
 	path := filepath.Join(t.TempDir(), "app.db")
-	bucket := NewBucket("maps", String, Remembered(values, maps.Clone[map[string]int]))
+	bucket := NewBucket("maps", String, Cached(values, maps.Clone[map[string]int]))
 	store := openStore(t, Config{Path: path, Buckets: []string{"maps"}})
 	put := func(k string, v map[string]int) {
 		t.Helper()
@@ -35,7 +35,8 @@ func TestRemembered(t *testing.T) {
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	bucket = NewBucket("maps", String, Remembered(values, maps.Clone[map[string]int])) // as after a start
+	// with an empty cache, as after a start
+	bucket = NewBucket("maps", String, Cached(values, maps.Clone[map[string]int]))
 	store = openStore(t, Config{Path: path, Buckets: []string{"maps"}})
 	for _, k := range []string{"a", "a", "b"} {
 		got := get(k)
@@ -47,7 +48,7 @@ func TestRemembered(t *testing.T) {
 	if decoded != 1 {
 		t.Errorf("decoded %d times", decoded)
 	}
-	for n := range 3 * remembered {
+	for n := range 3 * cacheSize {
 		put("a", map[string]int{"x": n})
 		for range 2 {
 			if got := get("a")["x"]; got != n {
@@ -57,7 +58,7 @@ func TestRemembered(t *testing.T) {
 	}
 }
 
-// TestSealAllocates nothing: every value that is read goes through it.
+// TestSealAllocates checks that verifying a value allocates nothing, because every read does it.
 func TestSealAllocates(t *testing.T) {
 	key := []byte("key")
 	stored := seal("a-bucket-of-more-than-thirty-two-bytes", key, formatRaw, make([]byte, 300))

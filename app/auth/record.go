@@ -11,8 +11,8 @@ import (
 type place = kv.Pair[string, string]
 
 var (
-	users        = kv.NewBucket("authUser", kv.PairOf(kv.String, kv.String), kv.Remembered(kv.JSON[userRecord](), as[userRecord]))
-	keys         = kv.NewBucket("authKey", kv.String, kv.Remembered(kv.JSON[keyRecord](), as[keyRecord]))
+	users        = kv.NewBucket("authUser", kv.PairOf(kv.String, kv.String), kv.Cached(kv.JSON[userRecord](), as[userRecord]))
+	keys         = kv.NewBucket("authKey", kv.String, kv.Cached(kv.JSON[keyRecord](), as[keyRecord]))
 	keyUses      = kv.NewBucket("authKeyUse", kv.String, kv.JSON[instant.Time]())
 	sessions     = kv.NewBucket("authSession", kv.String, kv.JSON[sessionRecord]())
 	tablets      = kv.NewBucket("authTablet", kv.PairOf(kv.String, kv.String), kv.JSON[tabletRecord]())

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestSyncDir: a file system that cannot sync a directory, as some shares cannot, is no failure.
+// TestSyncDir checks that a directory on a file system that cannot sync directories, such as some shares, is no
+// error.
 func TestSyncDir(t *testing.T) {
 	for _, dir := range []string{t.TempDir(), "/proc"} {
 		if err := SyncDir(dir); err != nil {

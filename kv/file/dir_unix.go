@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SyncDir makes the names in a directory last: a file that was made, renamed or removed there is so after a power cut,
-// too. Windows does so by itself and has no call for it; neither have some shares, which refuse it.
+// SyncDir makes the names in a directory durable: files that were created, renamed or removed there remain so after a
+// power cut. Some shares have no such call and refuse it, which is not an error.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -26,11 +26,11 @@ func SyncDir(dir string) error {
 
 func rename(from, to string) error { return os.Rename(from, to) }
 
-// RemoveTree removes a directory with what is in it. One that is not there is fine. It follows no link, whenever that
-// is put there.
+// RemoveTree removes a directory and its content. A missing directory is not an error. It follows no link, not even
+// one that appears meanwhile.
 func RemoveTree(dir string) error { return os.RemoveAll(dir) }
 
-// SpaceOf returns the room on the disk that a directory is on.
+// SpaceOf returns the space on the disk of a directory.
 func SpaceOf(dir string) (Space, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {
@@ -39,7 +39,7 @@ func SpaceOf(dir string) (Space, error) {
 	return Space{Free: int64(s.Bavail) * int64(s.Bsize), Total: int64(s.Blocks) * int64(s.Bsize)}, nil
 }
 
-// SameDisk reports whether two directories are on one disk, as far as the system tells.
+// SameDisk reports whether two directories are on one disk, as far as the system reports.
 func SameDisk(a, b string) (bool, error) {
 	var one, other unix.Stat_t
 	if err := unix.Stat(a, &one); err != nil {

@@ -11,11 +11,10 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// SyncDir makes the names in a directory last: a file that was made, renamed or removed there is so after a power cut,
-// too. Windows does so by itself and has no call for it.
+// SyncDir does nothing: Windows makes the names in a directory durable automatically and has no call for it.
 func SyncDir(string) error { return nil }
 
-// rename renames and returns when that is on the disk.
+// rename renames a file durably.
 func rename(from, to string) error {
 	f, err := windows.UTF16PtrFromString(from)
 	if err != nil {
@@ -32,8 +31,8 @@ func rename(from, to string) error {
 	return nil
 }
 
-// RemoveTree removes a directory with what is in it. One that is not there is fine. It makes plain calls: os.RemoveAll
-// needs some that not every file system of Windows has.
+// RemoveTree removes a directory and its content. A missing directory is not an error. It uses plain calls, because
+// os.RemoveAll needs some that not every file system of Windows supports.
 func RemoveTree(dir string) error {
 	var paths []string
 	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
@@ -50,7 +49,7 @@ func RemoveTree(dir string) error {
 	return err
 }
 
-// SpaceOf returns the room on the disk that a directory is on.
+// SpaceOf returns the space on the disk of a directory.
 func SpaceOf(dir string) (Space, error) {
 	path, err := windows.UTF16PtrFromString(dir)
 	if err != nil {
@@ -63,7 +62,7 @@ func SpaceOf(dir string) (Space, error) {
 	return Space{Free: int64(free), Total: int64(total)}, nil
 }
 
-// SameDisk reports whether two directories are on one disk, as far as their paths tell.
+// SameDisk reports whether two directories are on one disk, judged by their paths.
 func SameDisk(a, b string) (bool, error) {
 	var volumes [2]string
 	for i, dir := range []string{a, b} {

@@ -1,5 +1,5 @@
-// Package file has what the operating systems do each in their own way, and what a power cut would undo: locks, free
-// space, names that last, and files that are replaced whole.
+// Package file has file operations that differ between operating systems or must survive a power cut: locks, free
+// space, durable names, and atomic replacement of files.
 package file
 
 import (
@@ -10,13 +10,13 @@ import (
 	"path/filepath"
 )
 
-// Exists reports whether a name is taken, also by a link that leads nowhere.
+// Exists reports whether a path exists, including a link to a missing file.
 func Exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
 
-// Remove removes a file that may be gone already.
+// Remove removes a file. A missing file is not an error.
 func Remove(path string) error {
 	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -24,7 +24,7 @@ func Remove(path string) error {
 	return nil
 }
 
-// Rename gives a file another name, which lasts when it returns. A file that has that name is replaced.
+// Rename renames a file durably. It replaces an existing file.
 func Rename(from, to string) error {
 	if err := rename(from, to); err != nil {
 		return err
@@ -32,8 +32,8 @@ func Rename(from, to string) error {
 	return SyncDir(filepath.Dir(to))
 }
 
-// Link gives a file a second name, or where the file system has no links that name only. Error: fs.ErrExist when the
-// name is taken, also by who was faster.
+// Link gives a file a second name or, on a file system without links, renames it. It returns fs.ErrExist if the name
+// is taken, even if another process was only just faster.
 func Link(from, to string) error {
 	err := os.Link(from, to)
 	if err == nil || errors.Is(err, fs.ErrExist) {
@@ -45,23 +45,22 @@ func Link(from, to string) error {
 	return os.Rename(from, to)
 }
 
-// Options are what Replace does besides. The zero value is a file that only its owner may read.
+// Options modify Replace. The zero value makes a file that only its owner may read.
 type Options struct {
 	Mode fs.FileMode // 0 = 0600
 
-	// Ready is called with the new file, whole and on the disk, before it takes its place. Its error leaves the old one
-	// there.
+	// Ready is called with the new file, complete and synced, before it replaces the old one. If it fails, the old
+	// file remains.
 	Ready func(temp string) error
 
-	// Rename gives the new file its name, where that takes more than usual.
+	// Rename renames the new file to its final name; nil = the function Rename.
 	Rename func(from, to string) error
 
-	// Step is told of each step, for tests that end the process there.
+	// Step is called after each step, for tests that end the process there.
 	Step func(done string)
 }
 
-// Replace gives a file new content, whole or not at all: it is written to a file whose name ends in .new, synced, and
-// renamed.
+// Replace replaces a file's content atomically: it writes a file whose name ends in .new, syncs it, and renames it.
 func Replace(path string, content io.Reader, o Options) (err error) {
 	if o.Mode == 0 {
 		o.Mode = 0o600
@@ -76,7 +75,7 @@ func Replace(path string, content io.Reader, o Options) (err error) {
 		o.Step = func(string) {}
 	}
 	temp, name := path+".new", filepath.Base(path)
-	if err := Remove(temp); err != nil { // a link to elsewhere would be written through
+	if err := Remove(temp); err != nil { // a link would redirect the write
 		return err
 	}
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -115,8 +114,8 @@ func Replace(path string, content io.Reader, o Options) (err error) {
 	return err
 }
 
-// Space is the room on a disk, in bytes.
+// Space is the space on a disk, in bytes.
 type Space struct {
-	Free  int64 // for this user
+	Free  int64 // available to this user
 	Total int64
 }

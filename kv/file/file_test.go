@@ -18,7 +18,7 @@ func wantText(t *testing.T, path, want string) {
 	}
 }
 
-// TestReplace: whatever fails, the old content is there and nothing else.
+// TestReplace checks that any failure leaves the old content and no other file.
 func TestReplace(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
@@ -61,7 +61,8 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// TestReplaceFollowsNoLink: who may write in the directory cannot have another file written.
+// TestReplaceFollowsNoLink checks that write access to the directory does not allow overwriting another file through
+// a link.
 func TestReplaceFollowsNoLink(t *testing.T) {
 	dir := t.TempDir()
 	path, other := filepath.Join(dir, "f"), filepath.Join(dir, "other")
@@ -78,7 +79,7 @@ func TestReplaceFollowsNoLink(t *testing.T) {
 	wantText(t, other, "other")
 }
 
-// TestNames: a link takes no name that is taken, a rename does, and removing twice is fine.
+// TestNames checks that Link refuses an existing name, that Rename replaces it, and that removing twice is no error.
 func TestNames(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")

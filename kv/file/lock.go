@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// ErrLocked is the error when another process holds a lock.
+// ErrLocked means that another process holds the lock.
 var ErrLocked = errors.New("locked by another process")
 
-// lockRetry is how long to wait before a lock is tried again.
+// lockRetry is the wait between two attempts to take a lock.
 const lockRetry = 20 * time.Millisecond
 
-// Lock takes the lock of a file for this process, and returns a function that gives it back. The file is made where
-// there is none. One that root makes in another user's directory belongs to that user, who must be able to lock it too.
-// The lock goes with the process when that dies. Error: ErrLocked after the time given; 0 is one try.
+// Lock takes the lock of a file for this process, and returns a function that releases it. It creates the file if
+// missing. A file that root creates in another user's directory belongs to that user, who must be able to lock it
+// too. The lock ends with the process. Lock returns ErrLocked after the timeout; 0 is a single attempt.
 func Lock(path string, timeout time.Duration) (unlock func() error, err error) {
 	f, err := openLock(path)
 	if err != nil {
@@ -36,10 +36,10 @@ func Lock(path string, timeout time.Duration) (unlock func() error, err error) {
 	}
 }
 
-// openLock opens a file, and makes one where there is none. It never makes the one that a link leads to: whoever owns
-// the directory could have root make files anywhere.
+// openLock opens a file and creates it if missing. It never creates the target of a link: otherwise the directory's
+// owner could make root create files anywhere.
 func openLock(path string) (f *os.File, err error) {
-	for range 3 { // another process may make or remove it between the two
+	for range 3 { // another process may create or remove it between the two calls
 		if f, err = os.OpenFile(path, os.O_RDWR, 0o600); !errors.Is(err, os.ErrNotExist) {
 			break
 		}

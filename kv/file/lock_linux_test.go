@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestLockFollowsNoLink has root take locks in a directory whose owner has put links to root's files there: none of
-// them is made, and none is given away.
+// TestLockFollowsNoLink takes locks as root in a directory whose owner has created links to root's files. No target
+// is created or changes its owner.
 func TestLockFollowsNoLink(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("NOT RUN: only root has files to give away")

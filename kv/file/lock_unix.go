@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// TryLock takes the lock of an open file when nobody has it. It is the lock that bbolt takes of a store.
+// TryLock takes the lock of an open file if it is free. bbolt takes the same lock on a store.
 func TryLock(f *os.File) (locked bool, err error) {
 	for {
 		switch err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err {
@@ -23,8 +23,8 @@ func TryLock(f *os.File) (locked bool, err error) {
 	}
 }
 
-// handOver gives an empty file of root's to the owner of its directory, unless that may be one that lies elsewhere: the
-// owner can put links there.
+// handOver makes the directory's owner the owner of an empty file of root, unless the path may lead elsewhere: the
+// owner could have placed a link there.
 func handOver(f *os.File) error {
 	if os.Geteuid() != 0 {
 		return nil
@@ -49,7 +49,7 @@ func handOver(f *os.File) error {
 	return f.Chown(int(owner.Uid), int(owner.Gid))
 }
 
-// Unlock gives back a lock. Closing the file is not enough as long as it is mapped.
+// Unlock releases a lock. Closing the file is not enough while it is mapped.
 func Unlock(f *os.File) error {
 	return os.NewSyscallError("flock", syscall.Flock(int(f.Fd()), syscall.LOCK_UN))
 }

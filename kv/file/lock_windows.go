@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// TryLock takes the lock of an open file when nobody has it. It is the lock that bbolt takes of a store, on the last
-// possible byte.
+// TryLock takes the lock of an open file if it is free. bbolt takes the same lock on a store, at the last possible
+// byte.
 func TryLock(f *os.File) (locked bool, err error) {
 	last := windows.Overlapped{Offset: ^uint32(0), OffsetHigh: ^uint32(0)}
 	const how = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
@@ -18,10 +18,10 @@ func TryLock(f *os.File) (locked bool, err error) {
 	return err == nil, os.NewSyscallError("LockFileEx", err)
 }
 
-// handOver is for Unix: on Windows the rights come from the directory.
+// handOver does nothing: on Windows permissions are inherited from the directory.
 func handOver(*os.File) error { return nil }
 
-// Unlock gives back a lock.
+// Unlock releases a lock.
 func Unlock(f *os.File) error {
 	last := windows.Overlapped{Offset: ^uint32(0), OffsetHigh: ^uint32(0)}
 	return os.NewSyscallError("UnlockFileEx", windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, &last))

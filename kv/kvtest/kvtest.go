@@ -1,4 +1,4 @@
-// Package kvtest gives tests a real store in a temporary directory.
+// Package kvtest opens real stores in temporary directories for tests.
 package kvtest
 
 import (
@@ -9,8 +9,8 @@ import (
 	"opsmon/kv"
 )
 
-// New opens a new store in a directory that ends with the test. cfg may set what the store must hold; nil leaves it
-// empty. When the test ends, the store must be whole, and it is closed. A test that closed it itself is not checked.
+// New opens a new store in a directory that is removed after the test. cfg may set the store's configuration; nil
+// leaves it empty. At the end of the test, New checks the store and closes it, unless the test closed it.
 func New(t testing.TB, cfg func(*kv.Config)) *kv.Store {
 	t.Helper()
 	c := kv.Config{Path: filepath.Join(t.TempDir(), "store.db")}

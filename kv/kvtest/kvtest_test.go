@@ -8,7 +8,7 @@ import (
 	"opsmon/kv/kvtest"
 )
 
-// TestNew uses a store of the test's own configuration, which is closed when the test ends.
+// TestNew uses a store with a configuration of the test, which is closed after the test.
 func TestNew(t *testing.T) {
 	words := kv.NewBucket("words", kv.String, kv.JSON[int]())
 	var s *kv.Store
@@ -26,7 +26,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestClosed closes the store itself.
+// TestClosed closes the store in the test.
 func TestClosed(t *testing.T) {
 	if err := kvtest.New(t, nil).Close(); err != nil {
 		t.Fatal(err)

@@ -12,13 +12,14 @@ import (
 	"opsmon/kv"
 )
 
-// batchDelay is how long a Batch waits for the writers that are not in it yet. By bbolt's default, 10 ms, the wait would be
-// most of what it takes.
+// batchDelay is how long a Batch waits for further writers. With bbolt's default of 10 ms, the wait would be most of
+// the measured time.
 const batchDelay = 200 * time.Microsecond
 
-// Raw returns the floor that benchmarks of durable writes are held against: a bare bbolt database, to which each call appends
-// values, each by its own Put, in one transaction. One writer does it by an Update; more of them by a Batch, which begins when
-// all are in it: what they write at once is stored with one sync, as by the service. It is closed when the test ends.
+// Raw returns the baseline for benchmarks of durable writes: a bare bbolt database. Each call appends values in one
+// transaction, each by its own Put. A single writer uses Update; several writers use Batch, which starts when all of
+// them have joined, so that concurrent writes share one sync as in the service. The database is closed after the
+// test.
 func Raw(t testing.TB, writers int) func(values ...[]byte) error {
 	t.Helper()
 	db, err := bbolt.Open(filepath.Join(t.TempDir(), "raw.db"), 0o600, nil)
@@ -57,7 +58,8 @@ func Raw(t testing.TB, writers int) func(values ...[]byte) error {
 	}
 }
 
-// Lengths returns how many bytes the values of a bucket have whose keys are numbers, in their order: what a floor is to store.
+// Lengths returns the lengths, in bytes, of the values of a bucket whose keys are numbers, in key order: the sizes
+// that a baseline stores.
 func Lengths(t testing.TB, s *kv.Store, bucket string) (list []int) {
 	t.Helper()
 	if err := s.View(func(tx *kv.Tx) error {

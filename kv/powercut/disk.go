@@ -12,21 +12,21 @@ import (
 	"strings"
 )
 
-// sector is what a disk writes whole, in bytes.
+// sector is the unit that a disk writes atomically, in bytes.
 const sector = 512
 
-// node is a file or a directory, whatever its names are.
+// node is a file or a directory, independent of its names.
 type node struct {
 	isDir bool
-	// Of a directory: its entries as programs see them, and as they are on the disk.
+	// For a directory: its entries as programs see them, and as they are on the disk.
 	names, stable map[string]*node
-	// Of a file: its content as programs see it, and as it is on the disk.
+	// For a file: its content as programs see it, and as it is on the disk.
 	content, kept []byte
 }
 
 func newDir() *node { return &node{isDir: true, names: map[string]*node{}, stable: map[string]*node{}} }
 
-// clone copies a directory that is all on the disk.
+// clone copies a directory whose changes are all on the disk.
 func (n *node) clone() *node {
 	if !n.isDir {
 		return &node{content: n.content, kept: n.kept}
@@ -39,26 +39,26 @@ func (n *node) clone() *node {
 	return c
 }
 
-// change is one that is not on the disk yet.
+// change is a change that is not on the disk yet.
 type change struct {
-	// Of a file's content: bytes at an offset, or a new size when data is nil.
+	// For a file's content: bytes at an offset, or a new size if data is nil.
 	file *node
 	at   int64
 	data []byte
 
-	// Of names: done to a directory's entries; dirs are those that it touches.
+	// For names: apply changes directories' entries; dirs are the directories that it changes.
 	dirs  []*node
 	apply func(entries func(dir *node) map[string]*node)
 }
 
-// disk is what programs see of a directory and what of that is safe.
+// disk is a directory as programs see it, and the durable part of it.
 type disk struct {
 	root    *node
 	content []*change // in order
 	names   []*change // in order
 }
 
-// scan reads a directory that is all on the disk. Sockets and the like are left out.
+// scan reads a directory whose changes are all on the disk. It skips sockets and other special files.
 func scan(dir string) (*node, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -86,7 +86,7 @@ func scan(dir string) (*node, error) {
 	return d, nil
 }
 
-// find follows a path below root; name is its last part, which need not be there.
+// find resolves a path below root; name is its last element, which may not exist.
 func (d *disk) find(path string) (dir *node, name string, n *node, err error) {
 	dir = d.root
 	parts := strings.Split(path, "/")
@@ -104,7 +104,7 @@ func (d *disk) find(path string) (dir *node, name string, n *node, err error) {
 	return nil, "", nil, errors.New("an empty path")
 }
 
-// change notes a change of names, which programs see at once.
+// change records a change of names, which programs see immediately.
 func (d *disk) change(apply func(entries func(*node) map[string]*node), dirs ...*node) {
 	apply(func(dir *node) map[string]*node { return dir.names })
 	d.names = append(d.names, &change{dirs: dirs, apply: apply})
@@ -149,12 +149,12 @@ func resize(content []byte, size int64) []byte {
 	return out
 }
 
-// barrier is a sync that has begun: what it will have put on the disk when it returns.
+// barrier is a sync that has begun, with the changes that are on the disk when it returns.
 type barrier struct {
 	content, names []*change
 }
 
-// begin notes what a sync of n covers.
+// begin returns the changes that a sync of n covers.
 func (d *disk) begin(n *node) barrier {
 	var b barrier
 	if !n.isDir {
@@ -165,7 +165,7 @@ func (d *disk) begin(n *node) barrier {
 		}
 		return b
 	}
-	// From the last to the first, because a change of two directories takes along what was done to the other before.
+	// In reverse, because a change of two directories includes the earlier changes of the other directory.
 	touched := []*node{n}
 	for _, c := range slices.Backward(d.names) {
 		if slices.ContainsFunc(c.dirs, func(dir *node) bool { return slices.Contains(touched, dir) }) {
@@ -177,7 +177,7 @@ func (d *disk) begin(n *node) barrier {
 	return b
 }
 
-// end makes safe what a sync covers.
+// end makes the changes of a sync durable.
 func (d *disk) end(b barrier) {
 	for _, c := range b.content {
 		if i := slices.Index(d.content, c); i >= 0 {
@@ -193,7 +193,7 @@ func (d *disk) end(b barrier) {
 	}
 }
 
-// onto makes a change of content.
+// onto applies a change of content.
 func (c *change) onto(content []byte) []byte {
 	if c.data == nil {
 		return resize(content, c.at)
@@ -201,14 +201,14 @@ func (c *change) onto(content []byte) []byte {
 	return put(content, c.at, c.data)
 }
 
-// fate is what becomes of a change of content that was not synced.
+// fate determines the parts of an unsynced change of content that survive.
 type fate func(c *change) (pieces []*change)
 
 func whole(c *change) []*change { return []*change{c} }
 func lost(*change) []*change    { return nil }
 
-// leave writes to dir what the disk has after a power cut: what is safe, the first so many changes of names, and of
-// each change of content what fate gives.
+// leave writes to dir what the disk has after a power cut: the durable content, the first changes of names (as many
+// as names), and of each change of content what its fate returns.
 func (d *disk) leave(dir string, names int, of func(i int) fate) error {
 	content := map[*node][]byte{}
 	for i, c := range d.content {
@@ -253,7 +253,7 @@ func (d *disk) leave(dir string, names int, of func(i int) fate) error {
 	return put(d.root, dir)
 }
 
-// differs returns what programs see otherwise than it is in a directory; "" when nothing.
+// differs returns a difference between what programs see and the directory dir; "" if none.
 func (d *disk) differs(dir string) (string, error) {
 	real, err := scan(dir)
 	if err != nil {

@@ -6,14 +6,14 @@ import (
 	"math/rand/v2"
 )
 
-// History is what a command did to a directory, and what it said meanwhile.
+// History is what a command did to a directory, and its output.
 type History struct {
 	dir  string
 	root *node // the directory before
 	log  []byte
 }
 
-// check holds the record against the directory as it is now.
+// check compares the record with the directory as it is now.
 func (h *History) check() error {
 	r := h.start(func(string, bool) bool { return true })
 	if err := r.run(h.log); err != nil {
@@ -21,16 +21,16 @@ func (h *History) check() error {
 	}
 	problem, err := r.disk.differs(h.dir)
 	if err == nil && problem != "" {
-		err = errors.New("the record is not what happened: " + problem)
+		err = errors.New("the record differs from the directory: " + problem)
 	}
 	return err
 }
 
-// Kept returns what the disk had of a file of the directory before the command, where that is not what programs saw: a sync failed,
-// and the system no longer knows.
+// Kept sets what the disk had of a file before the command, if that differs from what programs saw: after a failed
+// sync the system no longer knows.
 func (h *History) Kept(name string, content []byte) { h.root.names[name].kept = content }
 
-// start returns the disk as it was before the command.
+// start returns a replay of the disk as it was before the command.
 func (h *History) start(before func(what string, sync bool) bool) *replay {
 	return &replay{
 		dir: h.dir, disk: &disk{root: h.root.clone()}, before: before,
@@ -38,36 +38,36 @@ func (h *History) start(before func(what string, sync bool) bool) *replay {
 	}
 }
 
-// Cut is one directory that a power cut could have left. It is valid until the next one comes.
+// Cut is a directory that a power cut could have left. It is valid until the next one is produced.
 type Cut struct {
 	what string
 	said []byte
 	disk *disk
-	// How much of what was not synced is there.
+	// The part of the unsynced changes that survives.
 	names int
 	of    func(i int) fate
 }
 
-// String returns where the cut is and what is there of that which was not synced.
+// String describes the position of the cut and the unsynced changes that survive.
 func (c Cut) String() string { return c.what }
 
-// Said is all that the command had written anywhere but to files by the time of the cut.
+// Said returns everything that the command had written before the cut, except to files.
 func (c Cut) Said() []byte { return c.said }
 
 // Write writes the directory to dir, which must be empty.
 func (c Cut) Write(dir string) error { return c.disk.leave(dir, c.names, c.of) }
 
-// Kills returns the directory as it was before each thing that happened to it and at the end: what the end of the process
-// leaves while the power stays on.
+// Kills yields the directory as it was before each change and at the end: what remains after the process is killed
+// without a power cut.
 func (h *History) Kills(yield func(Cut) bool) {
 	h.cuts(func(r *replay, what string, _ bool) bool {
 		return yield(Cut{what: "killed before: " + what, said: r.said, disk: r.disk, names: len(r.disk.names), of: func(int) fate { return whole }})
 	})
 }
 
-// PowerCuts yields directories that a power cut leaves: at each sync, before it has returned, and at the end, up to n of
-// them. A cut elsewhere leaves one of these, of which less has been said. Those with all and with nothing of what was
-// not synced are among them; the others are picked by rng.
+// PowerCuts yields up to n directories that a power cut could have left at each sync, before it returns, and at the
+// end. A cut at another point leaves one of these directories, with less output. The directories with all and with
+// none of the unsynced changes are among them; rng selects the others.
 func (h *History) PowerCuts(n int, rng *rand.Rand) func(yield func(Cut) bool) {
 	return func(yield func(Cut) bool) {
 		h.cuts(func(r *replay, what string, sync bool) bool {
@@ -81,7 +81,7 @@ func (h *History) PowerCuts(n int, rng *rand.Rand) func(yield func(Cut) bool) {
 					return false
 				}
 				if len(r.disk.content)+len(r.disk.names) == 0 {
-					break // there is but one
+					break // only one result is possible
 				}
 			}
 			return true
@@ -89,19 +89,19 @@ func (h *History) PowerCuts(n int, rng *rand.Rand) func(yield func(Cut) bool) {
 	}
 }
 
-// cuts replays the record and calls at before each thing that happens and at the end, until that is false.
+// cuts replays the record and calls at before each change and at the end, until at returns false.
 func (h *History) cuts(at func(r *replay, what string, sync bool) bool) {
 	var r *replay
 	r = h.start(func(what string, sync bool) bool { return at(r, what, sync) })
 	if err := r.run(h.log); err != nil {
-		panic(err) // the record was checked
+		panic(err) // check has replayed the record before
 	}
 	if !r.stopped {
 		at(r, "the end", true)
 	}
 }
 
-// pick decides what is there of that which was not synced, and says so.
+// pick selects the unsynced changes that survive and returns a description.
 func (c *Cut) pick(i int, rng *rand.Rand) string {
 	contents, names := len(c.disk.content), len(c.disk.names)
 	all, none := func(int) fate { return whole }, func(int) fate { return lost }

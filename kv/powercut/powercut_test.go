@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// role names what the test binary does when a test runs it again as the command that is recorded.
+// role is the environment variable with the program that the test binary runs as the recorded command.
 const role = "POWERCUT_TEST_ROLE"
 
 func TestMain(m *testing.M) {
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 
 var content = bytes.Repeat([]byte("content "), 1000)
 
-// programs save content in a file called name, well or badly.
+// programs save content in a file called name, safely or not.
 var programs = map[string]func(name string) error{
 	"well": func(name string) error {
 		return errors.Join(save(name+".new", true), os.Rename(name+".new", name), syncDir(filepath.Dir(name)))
@@ -56,7 +56,7 @@ var programs = map[string]func(name string) error{
 	},
 	"without syncing the content":   func(name string) error { return errors.Join(save(name, false), syncDir(filepath.Dir(name))) },
 	"without syncing the directory": func(name string) error { return save(name, true) },
-	"over itself": func(name string) error { // what a power cut tears
+	"over itself": func(name string) error { // a power cut can tear it
 		return errors.Join(save(name, true), syncDir(filepath.Dir(name)), save(name, true))
 	},
 	"by a rename that is not synced": func(name string) error {
@@ -87,8 +87,8 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// TestPrograms: of the programs, those that save well lose nothing that they said to be saved, and of each of the others
-// a cut is found that does. A file of the name must be whole in any case when it is made beside.
+// TestPrograms checks that the programs that save safely lose nothing that they reported as saved, and that a cut
+// exists in which each of the others does. A file that replaces another by a rename must always be complete.
 func TestPrograms(t *testing.T) {
 	for name := range programs {
 		t.Run(name, func(t *testing.T) {
@@ -149,7 +149,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// TestUnknown: what there is no model for is never passed over.
+// TestUnknown checks that a call without a model is an error.
 func TestUnknown(t *testing.T) {
 	for log, want := range map[string]string{
 		`7 openat(AT_FDCWD, "\x2f\x64\x2f\x66", O_RDWR|O_CREAT, 0600) = 3` + "\n" + `7 fallocate(3, 0, 0, 4096) = 0`: "no model",

@@ -17,13 +17,13 @@ import (
 	"time"
 )
 
-// calls are the system calls that are recorded. Those without a model are an error when they touch the directory.
+// calls are the recorded system calls. A call without a model is an error if it concerns the directory.
 const calls = "openat,close,lseek,write,pwrite64,writev,pwritev,pwritev2,fsync,fdatasync,ftruncate,truncate,fallocate," +
 	"rename,renameat,renameat2,link,linkat,symlink,symlinkat,unlink,unlinkat,mkdir,mkdirat,rmdir,copy_file_range,sendfile,splice"
 
-// Record makes cmd run under strace, as a child of the test as before. After cmd has ended, the function that it returns
-// reads what cmd did to dir, which must be there before and be named without symbolic links. ok is false where the test
-// cannot go on: see Strace.
+// Record makes cmd run under strace, still as a child of the test. After cmd has ended, the returned function reads
+// what cmd did to dir, which must exist before and be named without symbolic links. If ok is false, the test cannot
+// continue: see Strace.
 func Record(t testing.TB, dir string, cmd *exec.Cmd) (history func() *History, ok bool) {
 	t.Helper()
 	root, err := scan(dir)
@@ -48,8 +48,9 @@ func Record(t testing.TB, dir string, cmd *exec.Cmd) (history func() *History, o
 	}, true
 }
 
-// Strace makes cmd run under strace with the given flags, with its threads and still as a child of the test. Where strace
-// is not installed it skips the test, on CI it fails it; where the kernel refuses it, it says so and is false.
+// Strace makes cmd run under strace with the given flags, with its threads and still as a child of the test. If
+// strace is not installed, it skips the test, or fails it on CI. If the kernel forbids tracing, it logs that and
+// returns false.
 func Strace(t testing.TB, cmd *exec.Cmd, flags ...string) bool {
 	t.Helper()
 	strace, ok := find(t)
@@ -60,8 +61,8 @@ func Strace(t testing.TB, cmd *exec.Cmd, flags ...string) bool {
 	return ok
 }
 
-// Fail makes a kind of system call of a running process fail with an error, such as pwrite64 with EIO, until stop is
-// called. ok is false where the test cannot go on: see Strace.
+// Fail makes a system call of a running process fail with an error, such as pwrite64 with EIO, until stop is called.
+// If ok is false, the test cannot continue: see Strace.
 func Fail(t testing.TB, pid int, call, failure string) (stop func(), ok bool) {
 	t.Helper()
 	strace, ok := find(t)
@@ -78,7 +79,7 @@ func Fail(t testing.TB, pid int, call, failure string) (stop func(), ok bool) {
 	}
 	stop = sync.OnceFunc(func() {
 		cmd.Process.Signal(os.Interrupt)
-		cmd.Wait() // it ends by the signal
+		cmd.Wait() // the interrupt ends it
 	})
 	t.Cleanup(stop)
 	lines := bufio.NewScanner(told)
@@ -109,7 +110,7 @@ func find(t testing.TB) (path string, ok bool) {
 	return strace, true
 }
 
-// wait reads strace's output once it tells of the end of a process: strace ends a little after that.
+// wait returns strace's output once it reports the end of a process, a little before strace itself ends.
 func wait(log string, pid int) ([]byte, error) {
 	ended := regexp.MustCompile(fmt.Sprintf(`(?m)^%d +\+\+\+ (exited with|killed by) `, pid))
 	for range 400 {
@@ -122,11 +123,11 @@ func wait(log string, pid int) ([]byte, error) {
 		}
 		time.Sleep(25 * time.Millisecond)
 	}
-	return nil, fmt.Errorf("strace does not tell of the end of process %d in %s", pid, log)
+	return nil, fmt.Errorf("strace does not report the end of process %d in %s", pid, log)
 }
 
-// Scratch returns a directory for what cuts leave, in memory where the machine has one there: syncs of thousands of them
-// cost nothing then. It ends with the test.
+// Scratch returns a directory for the results of cuts, in memory if possible, because thousands of syncs are fast
+// there. It is removed after the test.
 func Scratch(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "powercut-")

@@ -10,27 +10,27 @@ import (
 	"strings"
 )
 
-// replay takes a disk through what strace saw.
+// replay applies the recorded system calls to a disk.
 type replay struct {
 	dir      string
 	disk     *disk
 	fds      map[int]*open
-	begun    map[string]string  // by thread: the start of a call that another's came into
-	barriers map[string]barrier // by thread: of a sync that has begun
-	said     []byte             // what was written to standard output, a socket or the like
+	begun    map[string]string  // by thread: the start of a call that another thread's call interrupted in the record
+	barriers map[string]barrier // by thread: a sync that has begun
+	said     []byte             // bytes written to standard output, a socket or the like
 	before   func(what string, sync bool) bool
-	stopped  bool // before was false
+	stopped  bool // before returned false
 }
 
 // open is an open file.
-type open struct {
+type open struct { // nil: outside of the directory, or a socket in it
 	n      *node // nil: not in the directory, or a socket in it
 	path   string
 	offset int64
 	append bool
 }
 
-// line is one call, with its arguments as strace prints them.
+// line is one call with its arguments in strace's format.
 type line struct {
 	pid, name string
 	args      []string
@@ -38,7 +38,7 @@ type line struct {
 	text      string
 }
 
-// run replays the whole record. It calls before each thing that happens to the disk, until that is false.
+// run replays the whole record. It calls before ahead of each change of the disk, until that returns false.
 func (r *replay) run(log []byte) error {
 	for text := range strings.Lines(string(log)) {
 		if err := r.line(strings.TrimSuffix(text, "\n")); err != nil {
@@ -81,12 +81,12 @@ func (r *replay) line(text string) error {
 	return r.end(l)
 }
 
-// parse takes apart a line such as: write(1, "\x6f\x6b", 2) = 2.
+// parse parses a line such as: write(1, "\x6f\x6b", 2) = 2.
 func parse(pid, text string) (line, error) {
 	name, rest, ok := strings.Cut(text, "(")
 	i := strings.LastIndex(rest, ") ")
 	if !ok || i < 0 {
-		return line{}, fmt.Errorf("%.200s is no call", text)
+		return line{}, fmt.Errorf("%.200s is not a call", text)
 	}
 	l := line{pid: pid, name: name, text: text, result: -1}
 	for arg := range strings.SplitSeq(rest[:i], ", ") {
@@ -94,14 +94,14 @@ func parse(pid, text string) (line, error) {
 	}
 	_, result, _ := strings.Cut(rest[i:], "= ")
 	result, _, _ = strings.Cut(result, " ")
-	if n, err := strconv.ParseInt(result, 0, 64); err == nil { // "?" of one that the end of the process cut off
+	if n, err := strconv.ParseInt(result, 0, 64); err == nil { // "?" for a call that the end of the process interrupted
 		l.result = n
 	}
 	return l, nil
 }
 
-// begin notes what counts from the beginning of a call: what is said may be heard at once, and a sync covers only what
-// was done before.
+// begin records what matters at the start of a call: output may be read at once, and a sync covers only earlier
+// changes.
 func (r *replay) begin(l line) {
 	switch l.name {
 	case "write", "writev":
@@ -117,7 +117,7 @@ func (r *replay) begin(l line) {
 	}
 }
 
-// do makes something happen to the disk.
+// do applies a change to the disk.
 func (r *replay) do(what string, fn func()) {
 	if r.before(what, false) {
 		fn()
@@ -129,7 +129,7 @@ func (r *replay) do(what string, fn func()) {
 // end replays a call that has returned.
 func (r *replay) end(l line) error {
 	if l.result < 0 {
-		return nil // it did nothing
+		return nil // a failed call changes nothing
 	}
 	switch l.name {
 	case "close":
@@ -166,17 +166,17 @@ func (r *replay) end(l line) error {
 		if f := r.fds[l.fd(0)]; f == nil || f.n == nil {
 			return nil
 		}
-	default: // calls with a path
+	default: // other calls with a path
 		if path, err := l.data(0); err == nil {
 			if _, inside := r.inside(string(path)); !inside {
 				return nil
 			}
 		}
 	}
-	return errors.New("there is no model of this call")
+	return errors.New("this call has no model")
 }
 
-// change is a write to a file, or a new size.
+// change replays a write to a file, or a change of its size.
 func (r *replay) change(l line) error {
 	f := r.fds[l.fd(0)]
 	if f == nil || f.n == nil {
@@ -214,7 +214,7 @@ func (r *replay) change(l line) error {
 	return nil
 }
 
-// open is an openat.
+// open replays an openat.
 func (r *replay) open(l line) error {
 	f := &open{append: strings.Contains(l.args[2], "O_APPEND")}
 	r.fds[int(l.result)] = f
@@ -236,7 +236,7 @@ func (r *replay) open(l line) error {
 		n = &node{}
 		r.do("make "+path, func() { r.disk.link(dir, name, n) })
 	case n == nil:
-		// A socket or the like, which the disk does not have: what is written there is nobody's business.
+		// A socket or the like, which is not on the disk: what is written to it does not matter.
 	case strings.Contains(l.args[2], "O_TRUNC") && !n.isDir && len(n.content) > 0:
 		r.do("empty "+path, func() { r.disk.truncate(n, 0) })
 	}
@@ -244,7 +244,7 @@ func (r *replay) open(l line) error {
 	return nil
 }
 
-// rename is a call that changes names.
+// rename replays a call that changes names.
 func (r *replay) rename(l line) error {
 	path, inside, err := r.path(l, 0)
 	if err != nil {
@@ -271,10 +271,10 @@ func (r *replay) rename(l line) error {
 		return err
 	}
 	if inside != there {
-		return errors.New("a name comes from or goes to another directory")
+		return errors.New("a name is moved from or to another directory")
 	}
 	if l.name == "renameat2" && l.args[4] != "0" && l.args[4] != "RENAME_NOREPLACE" {
-		return errors.New("there is no model of these flags")
+		return errors.New("these flags have no model")
 	}
 	from, name, n, err := r.disk.find(path)
 	if err != nil {
@@ -295,7 +295,7 @@ func (r *replay) rename(l line) error {
 	return nil
 }
 
-// path returns the path below the directory that the arguments from i on name; "" for the directory itself.
+// path returns the path, relative to the directory, that the arguments from i on name; "" is the directory itself.
 func (r *replay) path(l line, i int) (path string, inside bool, err error) {
 	name, err := l.data(i + 1)
 	if err != nil {
@@ -304,7 +304,7 @@ func (r *replay) path(l line, i int) (path string, inside bool, err error) {
 	full := string(name)
 	if !filepath.IsAbs(full) {
 		if l.args[i] == "AT_FDCWD" {
-			return "", false, nil // of the directory that the test runs in
+			return "", false, nil // relative to the test's working directory
 		}
 		f := r.fds[l.fd(i)]
 		if f == nil || f.n == nil {
@@ -324,7 +324,7 @@ func (r *replay) inside(path string) (string, bool) {
 	return strings.CutPrefix(path, r.dir+"/")
 }
 
-// fd returns argument i as a file's number, -1 when it is none.
+// fd returns argument i as a file descriptor, or -1 if it is not a number.
 func (l line) fd(i int) int {
 	if i < len(l.args) {
 		if n, err := strconv.Atoi(l.args[i]); err == nil {
@@ -334,7 +334,7 @@ func (l line) fd(i int) int {
 	return -1
 }
 
-// data returns the bytes of argument i; of a writev's, all of them.
+// data returns the bytes of argument i; for writev, those of all buffers.
 func (l line) data(i int) ([]byte, error) {
 	if i >= len(l.args) {
 		return nil, fmt.Errorf("%.200s has no argument %d", l.text, i)
@@ -354,10 +354,10 @@ func (l line) data(i int) ([]byte, error) {
 	return unquote(l.args[i])
 }
 
-// unquote reads "\x6f\x6b".
+// unquote decodes a string such as "\x6f\x6b".
 func unquote(s string) ([]byte, error) {
 	if len(s) < 2 || s[0] != '"' || s[len(s)-1] != '"' {
-		return nil, fmt.Errorf("%.60s is no text", s)
+		return nil, fmt.Errorf("%.60s is not a string", s)
 	}
 	return hex.DecodeString(strings.ReplaceAll(s[1:len(s)-1], `\x`, ""))
 }

@@ -20,15 +20,15 @@ import (
 	"opsmon/kv/powercut"
 )
 
-// unconfirmedWrites is how many changes the child makes while syncs fail.
+// unconfirmedWrites is the number of changes that the child makes while syncs fail.
 const unconfirmedWrites = 30
 
-// outcome names how an Update ended.
+// outcome names the result of an Update.
 func outcome(err error) string {
 	switch {
 	case err == nil:
 		return "ok"
-	case errors.Is(err, ErrUnsure):
+	case errors.Is(err, ErrUnconfirmed):
 		return "unknown"
 	case errors.Is(err, ErrReadOnly):
 		return "absent"
@@ -38,15 +38,16 @@ func outcome(err error) string {
 
 func init() { roles["unconfirmed"], roles["watched"] = writeOnOneThread, writeWhileRead }
 
-// writeOnOneThread changes a store on one thread, for whose syncs strace counts, and prints how each change ended and
-// whether a View sees it then.
+// writeOnOneThread changes a store from one thread, because strace counts system calls by thread. It prints each
+// result and whether a View sees the change.
 func writeOnOneThread() {
 	runtime.LockOSThread()
 	s, err := Open(childConfig())
 	fatal(err)
 	for k := range uint64(unconfirmedWrites) {
 		ended := outcome(s.Update(func(tx *Tx) error {
-			if err := blobs.Put(tx, 1_000, make([]byte, k*7919%30_000)); err != nil { // churn: pages are freed and used again
+			// churn: pages are freed and reused
+			if err := blobs.Put(tx, 1_000, make([]byte, k*7919%30_000)); err != nil {
 				return err
 			}
 			return blobs.Put(tx, k, make([]byte, k*977%5000))
@@ -60,7 +61,7 @@ func writeOnOneThread() {
 	os.Exit(0)
 }
 
-// runUnder runs a role of the test binary with failing system calls and returns what it printed.
+// runUnder runs a role of the test binary with failing system calls and returns its output.
 func runUnder(t *testing.T, role string, inject ...string) (path string, lines []string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "s.db")
@@ -89,9 +90,9 @@ func runUnder(t *testing.T, role string, inject ...string) (path string, lines [
 	return path, lines
 }
 
-// TestFailedSync has syncs of commits fail, the one of the pages and the one of the meta page. A change that was answered
-// with an error is absent at once and for good, or is said to be unknown and is absent as soon as the disk works; and
-// writes go on by themselves.
+// TestFailedSync makes syncs of the pages and of the meta page fail. A change that failed is absent immediately and
+// permanently, or is reported as unknown and is absent once the disk works; later writes succeed without
+// intervention.
 func TestFailedSync(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -100,7 +101,8 @@ func TestFailedSync(t *testing.T) {
 	}{
 		{"of pages", []string{"fdatasync:error=EIO:when=3+3"}, map[string]int{"ok": 15, "absent": 15}},
 		{"of the meta page", []string{"fdatasync:error=EIO:when=4+4"}, map[string]int{"ok": 15, "absent": 15}},
-		{"for a while", []string{"fdatasync:error=EIO:when=4", "fsync:error=EIO:when=2..5"}, map[string]int{"ok": 26, "unknown": 1, "absent": 3}}, // the first of them when the file grows
+		// the first fsync grows the file
+		{"for a while", []string{"fdatasync:error=EIO:when=4", "fsync:error=EIO:when=2..5"}, map[string]int{"ok": 26, "unknown": 1, "absent": 3}},
 		{"of the file's growth", []string{"fsync:error=EIO:when=2"}, map[string]int{"ok": 29, "absent": 1}},
 		{"of what was found", []string{"fsync:error=EIO:when=1..3"}, map[string]int{"ok": 27, "absent": 3}},
 	} {
@@ -139,8 +141,8 @@ func TestFailedSync(t *testing.T) {
 	}
 }
 
-// writeWhileRead makes a change whose meta page the disk takes long not to confirm, and reads it meanwhile in a View that
-// goes on: until that ends, no write may use its pages again.
+// writeWhileRead makes a change whose meta page the disk refuses only after a delay, and reads it meanwhile in a long
+// View: until that ends, no write may reuse its pages.
 func writeWhileRead() {
 	runtime.LockOSThread()
 	s, err := Open(childConfig())
@@ -186,7 +188,8 @@ func writeWhileRead() {
 	os.Exit(0)
 }
 
-// TestFailedSyncWhileRead: a View that began before a sync failed goes on reading what it saw, and writes wait for its end.
+// TestFailedSyncWhileRead checks that a View that began before a sync failed continues to see its snapshot, and that
+// writes wait for its end.
 func TestFailedSyncWhileRead(t *testing.T) {
 	_, lines := runUnder(t, "watched", "fdatasync:error=EIO:delay_enter=500000:when=6")
 	if want := []string{"ok", "ok ok", "absent", "absent", "ok"}; !slices.Equal(lines, want) {
@@ -194,7 +197,8 @@ func TestFailedSyncWhileRead(t *testing.T) {
 	}
 }
 
-// TestUnreadableDisk has the disk fail to give pages for a while. That is no damage, and reads and writes go on afterwards.
+// TestUnreadableDisk makes the disk fail to read pages for a while. That is not damage: reads and writes work again
+// afterwards.
 func TestUnreadableDisk(t *testing.T) {
 	s := openStore(t, Config{Path: filepath.Join(t.TempDir(), "s.db"), Buckets: []string{blobs.Name()}})
 	put := func(k uint64) error {
@@ -220,8 +224,8 @@ func TestUnreadableDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, err := range map[string]error{"View": read(), "Update": put(50), "Count": s.View(func(tx *Tx) error { blobs.Count(tx); return nil })} {
-		var passing interface{ Unavailable() bool }
-		if !errors.Is(err, ErrNoRead) || errors.Is(err, ErrDamaged) || !errors.As(err, &passing) {
+		var transient interface{ Unavailable() bool }
+		if !errors.Is(err, ErrNoRead) || errors.Is(err, ErrDamaged) || !errors.As(err, &transient) {
 			t.Errorf("%s: %v, want ErrNoRead", name, err)
 		}
 	}
@@ -233,7 +237,7 @@ func TestUnreadableDisk(t *testing.T) {
 	}
 }
 
-// mapped returns the memory that the store's file is mapped to, without the meta pages.
+// mapped returns the mapped memory of the store's file, without the meta pages.
 func mapped(t *testing.T, s *Store) []byte {
 	t.Helper()
 	info, err := s.file.Stat()
@@ -244,7 +248,7 @@ func mapped(t *testing.T, s *Store) []byte {
 	return unsafe.Slice(*(**byte)(unsafe.Pointer(&base)), info.Size())[2*pageSize:]
 }
 
-// failingFile is a file whose disk gives nothing from a place on.
+// failingFile is a file that cannot be read from an offset on.
 type failingFile struct {
 	*os.File
 	from int64
@@ -257,7 +261,7 @@ func (f failingFile) ReadAt(p []byte, at int64) (int, error) {
 	return f.File.ReadAt(p, at)
 }
 
-// TestUnreadablePages: a check that meets pages which cannot be read says so, and not that the store is damaged.
+// TestUnreadablePages checks that a check that cannot read pages reports that, and not damage.
 func TestUnreadablePages(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	s := openStore(t, Config{Path: path, Buckets: []string{blobs.Name()}})
