@@ -237,13 +237,13 @@ func TestReport(t *testing.T) {
 	for name, test := range map[string]struct {
 		data     []byte
 		problems int // minimum; -1 = none
-		says     string
+		issue    string
 	}{
 		"whole":    {whole, -1, ""},
-		"leaves":   {flip(leaves...), 2, "says that it is page"},
+		"leaves":   {flip(leaves...), 2, "has the number"},
 		"one meta": {func() []byte { d := bytes.Clone(whole); d[pageHeader+48]++; return d }(), 1, "meta page"},
 		"both":     {func() []byte { d := bytes.Clone(whole); d[pageHeader+48]++; d[pageSize+pageHeader+48]++; return d }(), 1, "meta page"},
-		"half":     {whole[:len(whole)/2], 3, "bytes where"},
+		"half":     {whole[:len(whole)/2], 3, "bytes, want"},
 		"empty":    {nil, 1, "empty"},
 		"foreign":  {bytes.Repeat([]byte("not a store\n"), 3000), 1, "not a store"},
 		"short":    {whole[:50], 1, "too short"},
@@ -257,7 +257,7 @@ func TestReport(t *testing.T) {
 				t.Fatal(err)
 			}
 			text := strings.Join(all, "\n")
-			if test.problems == -1 && len(all) > 0 || len(all) < test.problems || !strings.Contains(text, test.says) {
+			if test.problems == -1 && len(all) > 0 || len(all) < test.problems || !strings.Contains(text, test.issue) {
 				t.Errorf("%d problems: %s", len(all), text)
 			}
 		})

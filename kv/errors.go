@@ -21,25 +21,25 @@ import (
 // errors.As: the call may succeed later (http-api.md section 7; decisions.md section 1: 503). ErrDamaged has a method
 // Damaged() bool.
 var (
-	// The bucket has no such key.
+	// ErrNotFound means that the bucket has no such key.
 	ErrNotFound error = errors.New("not found")
-	// Another process has the store open.
+	// ErrLocked means that another process has the store open.
 	ErrLocked error = file.ErrLocked
-	// The data on the disk is not the data that was written.
+	// ErrDamaged means that the data on the disk is not the data that was written.
 	ErrDamaged error = damaged("damaged")
-	// The store has run migrations that this program does not have.
+	// ErrNewer means that the store has run migrations that this program does not have.
 	ErrNewer error = errors.New("written by a newer version of the program")
-	// And opened with ReadOnly, which runs no migrations.
+	// ErrOlder means that the store lacks migrations and was opened with ReadOnly, which runs none.
 	ErrOlder error = errors.New("written by an older version of the program")
-	// Reads continue; writes work again once there is space.
+	// ErrFull means that writes fail until there is space on the disk; reads continue.
 	ErrFull error = transient("the disk is full")
-	// No permission, or the disk refuses writes.
+	// ErrReadOnly means that permission is missing or the disk refuses writes.
 	ErrReadOnly error = transient("cannot be written")
-	// The data may be intact.
+	// ErrNoRead means that the disk could not be read; the data may be intact.
 	ErrNoRead error = transient("the disk cannot be read")
-	// A change may be present or absent.
+	// ErrUnconfirmed means that a change may be present or absent.
 	ErrUnconfirmed error = transient(unconfirmedText)
-	// Close was called.
+	// ErrClosed means that Close was called.
 	ErrClosed error = transient("closed")
 )
 

@@ -115,7 +115,7 @@ func TestFullAtCreation(t *testing.T) {
 	}
 	filler.Close()
 	path := filepath.Join(dir, "s.db")
-	if _, err := Open(Config{Path: path}); !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), "free some room") {
+	if _, err := Open(Config{Path: path}); !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), "free some space") {
 		t.Errorf("got %v, want ErrFull with advice", err)
 	}
 	if err := os.Remove(filler.Name()); err != nil {
@@ -130,7 +130,7 @@ func expectReadOnly(t *testing.T, path string) {
 	t.Helper()
 	_, err := Open(Config{Path: path})
 	var u interface{ Unavailable() bool }
-	if !errors.Is(err, ErrReadOnly) || !strings.Contains(err.Error(), "the right to write") || !errors.As(err, &u) || !u.Unavailable() {
+	if !errors.Is(err, ErrReadOnly) || !strings.Contains(err.Error(), "write permission") || !errors.As(err, &u) || !u.Unavailable() {
 		t.Errorf("got %v, want ErrReadOnly with advice", err)
 	}
 }

@@ -13,24 +13,24 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// shape is what a compiled schema says, in a form that accepts a valid value at a fraction of the library's cost:
-// the library makes several allocations for each property, valid or not, which on a big manifest is many times the
-// document. A shape never refuses. What it does not accept, the library judges, so the library alone decides what
-// is a violation.
+// shape is a fast check of a compiled schema. It accepts a valid value at a fraction of the library's cost: the
+// library makes several allocations per property, which on a big manifest take many times the memory of the document.
+// A shape never rejects a value: whatever it does not accept goes to the library, so only the library decides what is
+// a violation.
 type shape struct {
 	kinds    kind
-	values   []any // enum and const: strings and nil; empty when any value will do
-	minLen   int   // code points
+	values   []any // enum and const: strings and nil; empty if any value is valid
+	minLen   int   // in code points
 	maxLen   int
-	pattern  *regexp.Regexp // nil when any text will do
-	stamp    bool           // format date-time
-	above    float64        // smallest number, and whether it is allowed itself
+	pattern  *regexp.Regexp // nil if any text is valid
+	stamp    bool           // has format date-time
+	above    float64        // minimum; atAbove: inclusive
 	atAbove  bool
-	below    float64 // largest number, and whether it is allowed itself
+	below    float64 // maximum; atBelow: inclusive
 	atBelow  bool
-	fields   map[string]*shape // nil shapes are for the library
+	fields   map[string]*shape // a nil shape leaves the field to the library
 	required []string
-	closed   bool // no other fields
+	closed   bool // no other fields allowed
 	minItems int
 }
 
@@ -49,13 +49,14 @@ const (
 
 var kinds = map[string]kind{"null": isNull, "boolean": isBool, "string": isText, "integer": isInteger, "number": isNumber, "array": isList, "object": isObject}
 
-// inShape are the keywords that a shape knows. "items" is among them because the walker takes lists apart.
+// inShape are the keywords that a shape supports. "items" is among them because the walker validates lists
+// separately.
 var inShape = []string{"$schema", "$id", "$defs", "title", "description", "default", "examples", "readOnly", "deprecated", "x-sentence",
 	"type", "enum", "const", "required", "properties", "additionalProperties", "items", "minItems", "minLength", "maxLength",
 	"pattern", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
 
-// newShape makes the shape of a compiled schema whose lists were taken apart; nil when the schema says more than a
-// shape can hold.
+// newShape returns the shape of a compiled schema without its lists; nil if the schema has keywords that a shape does
+// not support.
 func newShape(sch *jsonschema.Schema, file any) *shape {
 	_, pointer, _ := strings.Cut(sch.Location, "#")
 	node, _ := lookup(file, pointer).(map[string]any)
@@ -96,8 +97,8 @@ func newShape(sch *jsonschema.Schema, file any) *shape {
 	return s
 }
 
-// limit returns one end of a range and whether it belongs to the range. Our limits have few digits, so a float64
-// tells a number of at most 15 digits from them.
+// limit returns one end of a range and whether it is inclusive. Limits have few digits, so comparing float64 values
+// is exact for numbers of at most 15 digits.
 func limit(including, excluding *big.Rat, none float64) (end float64, inside bool) {
 	switch {
 	case including != nil:
@@ -110,7 +111,7 @@ func limit(including, excluding *big.Rat, none float64) (end float64, inside boo
 	return none, true
 }
 
-// accepts reports whether a value surely satisfies the schema, leaving aside what its lists hold.
+// accepts reports whether a value certainly satisfies the schema, not counting the elements of its lists.
 func (s *shape) accepts(v any) bool {
 	if s == nil {
 		return false
@@ -146,7 +147,7 @@ func (s *shape) acceptsText(text string) bool {
 	return (s.pattern == nil || s.pattern.MatchString(text)) && (!s.stamp || isTimestamp(text))
 }
 
-// acceptsNumber leaves to the library what needs exact arithmetic: exponents, many digits, 2.0 as an integer.
+// acceptsNumber leaves numbers that need exact arithmetic to the library: exponents, many digits, 2.0 as an integer.
 func (s *shape) acceptsNumber(digits string) bool {
 	if len(digits) > 15 || strings.ContainsAny(digits, "eE") {
 		return false

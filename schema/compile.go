@@ -13,37 +13,36 @@ import (
 	"opsmon/schema/strictjson"
 )
 
-// section is a piece of a schema that is validated on its own: the root, or what one list holds. Its compiled
-// form says everything but what stands in its lists; those are walked element by element (see walker). That
-// keeps one call into the library small: big documents can share the processors, nothing recurses in there, and
-// the library's list of errors, which is large, never grows with the document.
+// section is a part of a schema that is validated separately: the root, or the elements of one list. Its compiled
+// form covers everything except the content of its lists, which the walker validates element by element. This keeps
+// each call into the library small: big documents are validated in parallel, the library does not recurse, and its
+// large list of errors does not grow with the document.
 type section struct {
 	schema *jsonschema.Schema
-	shape  *shape // accepts most of what is valid; nil when the library must always be asked
-	file   any    // the schema file, in which keyword locations resolve
+	shape  *shape // accepts most valid values; nil if only the library can decide
+	file   any    // the schema file, in which keyword locations are resolved
 	lists  []list
-	nested bool // holds lists of objects, so one element can be a lot of work
+	nested bool // has lists of objects, so one element can be a lot of work
 }
 
-// list is a place in a section where the rules continue in another one.
+// list is a list in a section, whose elements are validated by another section.
 type list struct {
 	path []string // property names from the section's value to the list
-	item *section // what holds for each element
+	item *section // validates each element
 }
 
-// maxObjects is how many objects may stand directly inside each other before a schema is taken for circular.
+// maxObjects is the nesting of objects beyond which a schema is considered circular.
 const maxObjects = 16
 
-// compiler makes the sections of one file out of what the library compiled. It changes that: a property that is
-// only a $ref becomes what it refers to, which saves the library a step for each value, and a list loses its
-// items.
+// compiler makes the sections of one file from the library's compiled schema, which it modifies: a property that is
+// only a $ref is replaced by its target, which saves the library a step per value, and a list loses its items.
 type compiler struct {
 	file     any
-	sections map[*jsonschema.Schema]*section // by what they validate
-	items    map[*jsonschema.Schema]*section // by the list that the items were taken from
+	sections map[*jsonschema.Schema]*section // by the schema that they validate with
+	items    map[*jsonschema.Schema]*section // by the list whose items they validate
 }
 
-// compile makes the root section of a schema.
+// compile returns the root section of a schema.
 func compile(name Name) (*section, error) {
 	file, err := strictjson.Decode(JSON(name))
 	if err != nil {
@@ -70,7 +69,7 @@ func newLibrary() *jsonschema.Compiler {
 	return lib
 }
 
-// load serves the library an embedded schema and nothing else.
+// load returns an embedded schema, and an error for any other URL.
 func load(url string) (io.ReadCloser, error) {
 	for _, name := range Names() {
 		if url == base+string(name)+extension {
@@ -96,11 +95,11 @@ func (c *compiler) section(sch *jsonschema.Schema) (*section, error) {
 	return s, nil
 }
 
-// split finds the lists below a compiled schema and takes their items away from it. path leads there from the
-// section's value.
+// split finds the lists below a compiled schema and removes their items from it. path leads there from the section's
+// value.
 func (c *compiler) split(s *section, sch *jsonschema.Schema, path []string) error {
 	if len(path) > maxObjects {
-		return fmt.Errorf("%s: $ref goes in a circle outside of lists", sch.Location)
+		return fmt.Errorf("%s: circular $ref outside of lists", sch.Location)
 	}
 	for name, p := range sch.Properties {
 		p = target(p)
@@ -124,7 +123,7 @@ func (c *compiler) split(s *section, sch *jsonschema.Schema, path []string) erro
 	return nil
 }
 
-// target follows $ref. Nothing but annotations stands beside a $ref in our files; a test sees to that.
+// target follows $ref. In our files a $ref has only annotations next to it, which a test checks.
 func target(sch *jsonschema.Schema) *jsonschema.Schema {
 	for sch.Ref != nil {
 		sch = sch.Ref
@@ -132,7 +131,7 @@ func target(sch *jsonschema.Schema) *jsonschema.Schema {
 	return sch
 }
 
-// isTimestamp is the format date-time: RFC 3339 to the letter, as far as time.Parse can read it too.
+// isTimestamp validates the format date-time: exactly RFC 3339, as far as time.Parse can parse it.
 func isTimestamp(v any) bool {
 	s, ok := v.(string)
 	if !ok {

@@ -16,7 +16,7 @@ import (
 	"opsmon/schema/strictjson"
 )
 
-// explain turns what the library says about a value of a section into violations.
+// explain turns the library's errors for a value of a section into violations.
 func (s *section) explain(err error, v any, path []step) []Violation {
 	var e *jsonschema.ValidationError
 	if !errors.As(err, &e) {
@@ -25,7 +25,7 @@ func (s *section) explain(err error, v any, path []step) []Violation {
 	return s.leaves(nil, e, v, formatPath(path))
 }
 
-// leaves collects the errors that say something themselves: those without causes.
+// leaves collects the errors without causes, which are the actual violations.
 func (s *section) leaves(found []Violation, e *jsonschema.ValidationError, v any, path string) []Violation {
 	for _, cause := range e.Causes {
 		found = s.leaves(found, cause, v, path)
@@ -47,8 +47,7 @@ func (s *section) leaves(found []Violation, e *jsonschema.ValidationError, v any
 	}
 }
 
-// lookup follows a JSON pointer into a schema file; nil when it leads nowhere. No name in our files needs the
-// pointer's escapes.
+// lookup resolves a JSON pointer in a schema file; nil if it has no target. No name in our files needs escapes.
 func lookup(v any, pointer string) any {
 	if pointer == "" {
 		return v
@@ -70,7 +69,7 @@ func lookup(v any, pointer string) any {
 	return v
 }
 
-// locate follows the library's location of a value: a JSON pointer whose tokens are URL-escaped on top.
+// locate resolves the library's location of a value: a JSON pointer with URL-escaped tokens.
 func locate(v any, pointer, path string) (string, any) {
 	if pointer == "" {
 		return path, v
@@ -94,7 +93,7 @@ func locate(v any, pointer, path string) (string, any) {
 	return path, v
 }
 
-// missing reports each required property that is not there, under its own name.
+// missing returns a violation for each missing required property, at its own path.
 func missing(node map[string]any, v any, path string) []Violation {
 	object, _ := v.(map[string]any)
 	required, _ := node["required"].([]any)
@@ -108,7 +107,7 @@ func missing(node map[string]any, v any, path string) []Violation {
 	return found
 }
 
-// unknown reports each property that the schema does not name, under its own name.
+// unknown returns a violation for each property that is not in the schema, at its own path.
 func unknown(node map[string]any, v any, path string) []Violation {
 	known, _ := node["properties"].(map[string]any)
 	object, _ := v.(map[string]any)
@@ -132,7 +131,7 @@ func unknown(node map[string]any, v any, path string) []Violation {
 	return found
 }
 
-// sentence returns what a value must be and what it is instead.
+// sentence describes what a value must be and what it is.
 func sentence(keyword string, node map[string]any, v any) string {
 	length := 0
 	if s, ok := v.(string); ok {
@@ -168,7 +167,7 @@ func sentence(keyword string, node map[string]any, v any) string {
 		}
 		return strings.Join(append([]string{must}, nouns[1:]...), " or ") + "; it is " + show(v)
 	}
-	panic("schema: no sentence for the keyword " + keyword) // a test goes through all keywords of the files
+	panic("schema: no sentence for the keyword " + keyword) // a test covers all keywords of the files
 }
 
 func types(node map[string]any) []string {
@@ -201,7 +200,7 @@ func noun(jsonType string) string {
 	return jsonType
 }
 
-// bounds is the range of a number: " of at least 0 and below 24".
+// bounds describes the range of a number: " of at least 0 and below 24".
 func bounds(node map[string]any) string {
 	var parts []string
 	for _, b := range []struct{ keyword, words string }{
@@ -234,7 +233,7 @@ func oneOf(values []any) string {
 	return "one of " + strings.Join(words[:last], ", ") + ", or " + words[last]
 }
 
-// bare returns an allowed value as a word.
+// bare returns an allowed value without quotes.
 func bare(v any) string {
 	if s, ok := v.(string); ok {
 		return s
@@ -242,7 +241,7 @@ func bare(v any) string {
 	return show(v)
 }
 
-// show returns a value for a message: short, and never what an object or a list holds.
+// show returns a short form of a value for a message, without the content of objects and lists.
 func show(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -274,7 +273,7 @@ func formatPath(steps []step) string {
 	return path
 }
 
-// comparePaths orders paths naturally: what is inside brackets by number.
+// comparePaths orders paths naturally: indices in brackets by number.
 func comparePaths(a, b string) int {
 	for a != "" && b != "" {
 		if a[0] != b[0] {

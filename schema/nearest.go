@@ -2,10 +2,11 @@ package schema
 
 import "strings"
 
-// maxCompared bounds, in code points, how much of a name that someone sent is compared.
+// maxCompared is the number of code points of a received name that are compared.
 const maxCompared = 64
 
-// nearest returns the candidate with the smallest edit distance to a name, case aside; the first of several.
+// nearest returns the candidate with the smallest edit distance to a name, ignoring case; the first one if several
+// are equal.
 func nearest(name string, candidates []string) string {
 	sent := []rune(strings.ToLower(name[:min(len(name), 4*maxCompared)]))
 	sent = sent[:min(len(sent), maxCompared)]
@@ -22,7 +23,7 @@ func nearest(name string, candidates []string) string {
 	return best
 }
 
-// editDistance counts the insertions, deletions, replacements and swaps of neighbours that turn a into b.
+// editDistance returns the number of insertions, deletions, replacements and swaps of neighbours that turn a into b.
 func editDistance(a, b []rune) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

@@ -19,14 +19,14 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// rule is what one field takes and refuses, as JSON texts on both sides of each bound.
+// rule lists valid and invalid values of fields, as JSON texts on both sides of each bound.
 type rule struct {
 	fields string // one or more names
 	ok     []string
 	bad    []string
 }
 
-// texts is short for the values of a rule: JSON texts separated by blanks, in which § stands for a blank.
+// texts splits a list of JSON texts at spaces; § is a space within a value.
 func texts(list string) []string {
 	values := strings.Fields(list)
 	for i, v := range values {
@@ -35,7 +35,7 @@ func texts(list string) []string {
 	return values
 }
 
-// long is a text of n characters, each of them two bytes, and ascii one of n letters.
+// long returns a text of n characters of two bytes each, and ascii one of n letters.
 func long(n int) string  { return `"` + strings.Repeat("é", n) + `"` }
 func ascii(n int) string { return `"` + strings.Repeat("a", n) + `"` }
 
@@ -61,7 +61,7 @@ var (
 	someItems   = func(fields string) rule { return r(fields, ``, `[] null {} [1]`) }
 	roles       = r("role", `"admin" "member" "supervisor" "operator" "readonly"`, `"owner" null`)
 	moments     = func(fields string) rule { return r(fields, `"2027-01-01T00:00:00Z"`, `"2027-01-01" null 1`) }
-	initials    = rule{"initials", []string{long(3), long(8), `" ABCDEFGH "`}, []string{long(2), `""`, `1`, `null`}} // package auth judges what is in them
+	initials    = rule{"initials", []string{long(3), long(8), `" ABCDEFGH "`}, []string{long(2), `""`, `1`, `null`}} // package auth checks the content
 	remark      = rule{"note", []string{`""`, long(1000)}, []string{long(1001), `1`, `null`}}
 	quantities  = func(fields string) rule { return r(fields, `null 0.001 1000000000`, `0 -1 1000000001 1e300 "1"`) }
 	upTo        = func(n int, fields string) rule {
@@ -72,7 +72,7 @@ var (
 			{"type":"cron"} {"type":"cron","pattern":"","patern":1,"availableBeforeDeadlineMinutes":0}`)}
 )
 
-// rules hold every rule of sections 2 and 4.1, and of the added request bodies, by the object they are about.
+// rules are the rules of sections 2 and 4.1, and of the further request bodies, by object.
 var rules = map[string][]rule{
 	"manifest": {r("version", `"v1"`, `"v2" "V1" 1 null`), r("account", ``, `null []`)},
 	"manifest Account": {
@@ -196,7 +196,7 @@ var rules = map[string][]rule{
 	"account-create":   {someText("domain email"), {"id", []string{ascii(3), ascii(55), `"a-1"`}, []string{ascii(2), ascii(56), `"A-1"`, `1`, `null`}}, r("manifest", `{} {"version":"v1"}`, `null []`)},
 }
 
-// documents hold a valid document for each schema, with one of everything in the manifest.
+// documents are valid documents of each schema; the manifest has one of each kind of object.
 var documents = map[Name]string{
 	Manifest: `{"version": "v1", "account": {"id": "acme", "domain": "acme.example",
 		"shiftPatterns": [{"code": "s", "title": "S", "shifts": [{"name": "Day", "startHour": 6, "duration": 8, "weekDay": "1"}]}],
@@ -220,7 +220,7 @@ var documents = map[Name]string{
 	AccountCreate: `{"domain": "acme.example", "email": "a@acme.example"}`,
 }
 
-// places say where in the manifest an object stands.
+// places are the paths of objects in the manifest.
 var places = map[string]string{
 	"": "", "Account": "account", "ShiftPattern": "account.shiftPatterns[0]", "Shift": "account.shiftPatterns[0].shifts[0]", "Reason": "account.reasons[0]",
 	"Task": "account.tasks[0]", "TaskListEntry": "account.tasks[0].taskListCodes[0]", "TaskList": "account.taskLists[0]", "Trigger": "account.tasks[0].trigger",
@@ -230,7 +230,7 @@ var places = map[string]string{
 	"CorrectedShiftPattern": "changes.shiftPatterns[0]", "CorrectedShift": "changes.shiftPatterns[0].shifts[0]",
 }
 
-// open returns a fresh document and the object in it that a test wants to change.
+// open returns a new document and the object in it that a test changes.
 func (o object) open(t *testing.T) (doc any, in map[string]any, prefix string) {
 	t.Helper()
 	doc = decode(documents[o.name])
@@ -258,8 +258,8 @@ func parse(of string) object {
 	return object{Name(name), def}
 }
 
-// Every rule, in a whole document: what it takes is valid, and what it refuses is reported under the field's path
-// in the words of the golden file.
+// TestRules checks every rule in a complete document: valid values are accepted, and invalid ones are reported at the
+// field's path with the text of the golden file.
 func TestRules(t *testing.T) {
 	for _, name := range Names() {
 		if found := Validate(name, decode(documents[name])); found != nil {
@@ -335,11 +335,12 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// Every property of the files has a rule, and every bound has values on both of its sides.
+// TestRulesCoverFiles checks that every property of the files has a rule, and that every bound has values on both
+// sides.
 func TestRulesCoverFiles(t *testing.T) {
 	for _, o := range objects() {
 		if o.def == "ScheduleTrigger" || o.def == "OnDemandTrigger" {
-			continue // they have nothing but the type, which leads to them
+			continue // they have only the type, which selects them
 		}
 		for _, field := range schematest.Properties(JSON(o.name), o.def) {
 			var ok, bad []any
@@ -361,7 +362,7 @@ func TestRulesCoverFiles(t *testing.T) {
 	}
 }
 
-// gaps returns which values on either side of a field's bounds its rule lacks.
+// gaps returns the kinds of values around a field's bounds that its rule lacks.
 func gaps(node map[string]any, ok, bad []any) []string {
 	var gaps []string
 	need := func(list []any, what string, match func(any) bool) {
@@ -374,11 +375,11 @@ func gaps(node map[string]any, ok, bad []any) []string {
 	if node["enum"] != nil {
 		for _, v := range node["enum"].([]any) {
 			if node["description"] != nil && strings.HasPrefix(node["description"].(string), "schedule:") {
-				break // the triggers' own rules hold these
+				break // covered by the triggers' own rules
 			}
 			need(ok, fmt.Sprint("accepted: ", v), func(x any) bool { return x == v })
 		}
-		need(bad, "refused beside the list", is("string"))
+		need(bad, "refused outside of the list", is("string"))
 		if !slices.Contains(node["enum"].([]any), nil) {
 			need(bad, "refused: null", is("null"))
 		}

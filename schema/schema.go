@@ -1,7 +1,7 @@
-// Package schema holds the shapes of what the service accepts, as JSON Schema (draft 2020-12), and validates
-// documents against them. The embedded files are the only place where those rules are written: the manifest
-// (http-api.md, section 2.3) and one file for each request body. Rules that look beyond one value (unique codes,
-// references, zones, cron patterns) are checked where the domain lives.
+// Package schema defines the documents that the service accepts, as JSON Schema (draft 2020-12), and validates
+// documents against them. The embedded files are the only place of these rules: the manifest (http-api.md, section
+// 2.3) and one file per request body. The domain packages check rules that concern more than one value (unique codes,
+// references, zones, cron patterns).
 package schema
 
 import (
@@ -12,7 +12,7 @@ import (
 	"sync"
 )
 
-// Name names one schema file.
+// Name is the name of a schema file.
 type Name string
 
 // The schemas: the manifest and the request bodies.
@@ -59,10 +59,10 @@ const (
 	CorrectionCreate Name = "correction-create" // POST /correction
 
 	Setup         Name = "setup"          // POST /setup
-	AccountCreate Name = "account-create" // a further account on the appliance
+	AccountCreate Name = "account-create" // an additional account on the appliance
 )
 
-// base is what every $id begins with, and extension what it ends with. Nothing is ever fetched from there.
+// base is the start of every $id, and extension its end. Nothing is ever downloaded from there.
 const (
 	base      = "https://opsmon.example/schema/"
 	extension = ".schema.json"
@@ -71,7 +71,7 @@ const (
 //go:embed *.schema.json
 var files embed.FS
 
-// Names lists every schema, the manifest first. The caller may change the slice.
+// Names returns the names of all schemas, the manifest first. The caller may change the slice.
 func Names() []Name {
 	return []Name{Manifest, AccountUpdate, Login, Approve, AccountSwitch, KeyCreate, UserCreate, UserUpdate,
 		TabletCreate, DeviceCreate, SignalBatch,
@@ -81,7 +81,7 @@ func Names() []Name {
 		BackupVerify, BackupRestore, BackupSettings, Setup, AccountCreate}
 }
 
-// JSON returns the schema file as it is embedded. It panics on a name that is not in Names.
+// JSON returns an embedded schema file. It panics on a name that is not in Names.
 func JSON(name Name) []byte {
 	b, err := files.ReadFile(string(name) + extension)
 	if err != nil {
@@ -90,18 +90,18 @@ func JSON(name Name) []byte {
 	return b
 }
 
-// MaxViolations is the most that Validate reports. A result of that length may stand for more.
+// MaxViolations is the maximum number of violations that Validate returns. A document with that many may have more.
 const MaxViolations = 4096
 
 // Violation is one problem with a document (decisions.md section 1).
 type Violation struct {
-	Path  string // dotted from the root, "account.plants[2].code"; "" is the document itself
+	Path  string // dotted path from the root, "account.plants[2].code"; "" is the document itself
 	Issue string // a sentence without its subject, "must be 32 characters or fewer; it has 41"
 }
 
-// Validate checks a document, as strictjson.Decode gives it, and reports all its problems at once in the natural
-// order of their paths, at most MaxViolations; none when it is valid. A big document is checked on all processors.
-// It panics on a name that is not in Names and on Go types that strictjson.Decode never gives.
+// Validate validates a document as returned by strictjson.Decode. It returns all violations in the natural order of
+// their paths, at most MaxViolations; none if the document is valid. A big document is validated on all processors.
+// It panics on a name that is not in Names and on Go types that strictjson.Decode never returns.
 func Validate(name Name, v any) []Violation {
 	root := compiled(name)
 	found := newWalker().value(root, v, make([]step, 0, 16))
@@ -120,7 +120,7 @@ var lazy = func() map[Name]func() *section {
 		m[name] = sync.OnceValue(func() *section {
 			s, err := compile(name)
 			if err != nil {
-				panic(err) // the files are part of the program, and tests compile each of them
+				panic(err) // the files are embedded, and tests compile each of them
 			}
 			return s
 		})
@@ -128,7 +128,7 @@ var lazy = func() map[Name]func() *section {
 	return m
 }()
 
-// compiled returns the root section of a schema, compiled at its first use.
+// compiled returns the root section of a schema, compiled on first use.
 func compiled(name Name) *section {
 	get := lazy[name]
 	if get == nil {

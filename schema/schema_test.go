@@ -78,7 +78,7 @@ func TestPathsOfViolations(t *testing.T) {
 		{`account.plants[0].stationGroups[0].stations[100]["100%/~1.x"]`, "is not a known field; did you mean code?"},
 	}
 	got := Validate(Manifest, doc)
-	got[2].Issue, _, _ = strings.Cut(got[2].Issue, ";") // which one is nearest to ü does not matter
+	got[2].Issue, _, _ = strings.Cut(got[2].Issue, ";") // which name is nearest to ü does not matter
 	want[2].Issue, _, _ = strings.Cut(want[2].Issue, ";")
 	got[4].Issue, _, _ = strings.Cut(got[4].Issue, ";")
 	want[4].Issue, _, _ = strings.Cut(want[4].Issue, ";")

@@ -41,7 +41,7 @@ func sections(t *testing.T) map[string][]string {
 	return documents
 }
 
-// uncited returns the citations in a text that lead nowhere, and how many there are in all.
+// uncited returns the citations in a text that do not resolve, and the number of all citations.
 func uncited(documents map[string][]string, text string) (lost []string, all int) {
 	for _, m := range citation.FindAllStringSubmatch(broken.ReplaceAllString(text, " "), -1) {
 		all++
@@ -59,7 +59,7 @@ func uncited(documents map[string][]string, text string) (lost []string, all int
 	return lost, all
 }
 
-// cited returns the sections that a list names: "1, 3 and 5 to 7" are 1, 3, 5, 6 and 7.
+// cited returns the sections in a list: "1, 3 and 5 to 7" are 1, 3, 5, 6 and 7.
 func cited(list string) (numbers []string) {
 	for _, part := range strings.Split(strings.ReplaceAll(list, " and ", ", "), ", ") {
 		from, to, isRange := strings.Cut(part, " to ")
@@ -114,7 +114,8 @@ func TestCitations(t *testing.T) {
 	}
 }
 
-// TestUncited checks that made-up citations are found. They are put together here, as TestCitations reads this file too.
+// TestUncited checks that invalid citations are found. They are assembled at run time, because TestCitations reads
+// this file too.
 func TestUncited(t *testing.T) {
 	documents := map[string][]string{"http-api.md": {"2", "2.1", "3", "4"}}
 	for _, tt := range []struct {
@@ -140,7 +141,7 @@ func TestUncited(t *testing.T) {
 	}
 }
 
-// TestSpecificationIsNotEmbedded checks that the binary has the schemas only.
+// TestSpecificationIsNotEmbedded checks that the binary contains only the schemas.
 func TestSpecificationIsNotEmbedded(t *testing.T) {
 	entries, err := files.ReadDir(".")
 	if err != nil {

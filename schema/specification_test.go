@@ -24,7 +24,7 @@ type object struct {
 
 func (o object) String() string { return strings.TrimSpace(string(o.name) + " " + o.def) }
 
-// decode reads JSON that the test wrote itself.
+// decode decodes JSON written in a test.
 func decode(text string) any {
 	v, err := strictjson.Decode([]byte(text))
 	if err != nil {
@@ -33,7 +33,7 @@ func decode(text string) any {
 	return v
 }
 
-// node returns the schema of an object as it stands in the file.
+// node returns the schema of an object as in the file.
 func (o object) node() map[string]any {
 	file := decode(string(JSON(o.name))).(map[string]any)
 	if o.def != "" {
@@ -42,7 +42,7 @@ func (o object) node() map[string]any {
 	return file
 }
 
-// objects lists all objects with properties of their own, in a fixed order.
+// objects returns all objects with properties, in a fixed order.
 func objects() []object {
 	var all []object
 	for _, name := range Names() {
@@ -57,7 +57,7 @@ func objects() []object {
 	return all
 }
 
-// deref follows the $ref of a property. name is what the $ref points to.
+// deref resolves the $ref of a property. name is the last part of the $ref.
 func (o object) deref(node map[string]any) (target map[string]any, name string) {
 	ref, ok := node["$ref"].(string)
 	if !ok {
@@ -67,7 +67,7 @@ func (o object) deref(node map[string]any) (target map[string]any, name string) 
 	return object{o.name, name}.node(), name
 }
 
-// describe puts the rules of a property in the words of testdata/specification.txt.
+// describe describes the rules of a property in the format of testdata/specification.txt.
 func (o object) describe(node map[string]any) string {
 	target, name := o.deref(node)
 	var b strings.Builder
@@ -127,7 +127,8 @@ func words(enum any) string {
 	return strings.Join(list, ", ")
 }
 
-// The schema files say what the specification's tables say: same fields in the same order, same types and bounds.
+// TestFilesMatchSpecification compares the schema files with the tables of the specification: the same fields in the
+// same order, with the same types and bounds.
 func TestFilesMatchSpecification(t *testing.T) {
 	text, err := os.ReadFile("testdata/specification.txt")
 	if err != nil {
@@ -167,14 +168,14 @@ func TestFilesMatchSpecification(t *testing.T) {
 	}
 }
 
-// known are the keywords that the files may use: what the library asserts, what is a note for readers, and
-// x-sentence, the words for what a keyword alone cannot say.
+// known are the keywords that the files may use: those that the library asserts, annotations for readers, and
+// x-sentence, a message for rules that a keyword cannot express.
 var known = []string{"$schema", "$id", "$ref", "$defs", "title", "description", "default", "examples", "readOnly", "deprecated",
 	"x-sentence", "type", "enum", "const", "required", "properties", "additionalProperties", "items", "minItems", "minLength",
 	"maxLength", "pattern", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "allOf", "if", "then"}
 
-// beside are the keywords that may stand beside a $ref: notes for readers alone.
-var beside = []string{"$ref", "description", "readOnly", "deprecated", "default"}
+// allowedWithRef are the keywords that may accompany a $ref: only annotations for readers.
+var allowedWithRef = []string{"$ref", "description", "readOnly", "deprecated", "default"}
 
 func TestLintFiles(t *testing.T) {
 	entries, err := files.ReadDir(".")
@@ -205,7 +206,7 @@ func TestLintFiles(t *testing.T) {
 	}
 }
 
-// lint goes through one schema. branch tells that it only narrows one that stands elsewhere (in if).
+// lint checks one schema. branch means that it only narrows another schema (in if).
 func lint(t *testing.T, file, node map[string]any, at string, branch bool) {
 	t.Helper()
 	fail := func(format string, args ...any) { t.Helper(); t.Errorf(at+": "+format, args...) }
@@ -213,7 +214,7 @@ func lint(t *testing.T, file, node map[string]any, at string, branch bool) {
 		if !slices.Contains(known, keyword) {
 			fail("unknown keyword %s", keyword)
 		}
-		if node["$ref"] != nil && !slices.Contains(beside, keyword) {
+		if node["$ref"] != nil && !slices.Contains(allowedWithRef, keyword) {
 			fail("%s stands beside $ref", keyword)
 		}
 	}
@@ -259,10 +260,10 @@ func lint(t *testing.T, file, node map[string]any, at string, branch bool) {
 			}
 		}
 	}
-	if node["items"] != nil { // lists are taken apart: nothing in their own rules may look at the elements
+	if node["items"] != nil { // lists are validated separately: no other keyword may concern the elements
 		for keyword := range node {
 			if !slices.Contains([]string{"type", "items", "minItems", "description"}, keyword) {
-				fail("%s stands beside items", keyword)
+				fail("%s accompanies items", keyword)
 			}
 		}
 	}
@@ -287,7 +288,8 @@ func TestLoadGivesEmbeddedFilesAlone(t *testing.T) {
 	}
 }
 
-// The nested lists of a schema are sections of their own, so no document makes the library recurse.
+// TestCompiledSectionsHoldNoItems checks that nested lists are sections of their own, so no document makes the
+// library recurse.
 func TestCompiledSectionsHoldNoItems(t *testing.T) {
 	for _, name := range Names() {
 		seen := make(map[*section]bool)

@@ -20,7 +20,7 @@ import (
 	"opsmon/schema/strictjson"
 )
 
-// validateWhole is Validate without taking anything apart: one call into the library.
+// validateWhole validates like Validate, but with a single call into the library.
 func validateWhole(t testing.TB, sch *jsonschema.Schema, name Name, v any) []Violation {
 	err := sch.Validate(v)
 	if err == nil {
@@ -34,8 +34,8 @@ func validateWhole(t testing.TB, sch *jsonschema.Schema, name Name, v any) []Vio
 	return slices.Compact(found)
 }
 
-// On valid documents the library is hardly asked: the shapes accept them. Triggers (if, then) and numbers that need
-// exact arithmetic are beyond a shape, which must then not accept.
+// TestShapesAccept checks that valid documents rarely need the library, because the shapes accept them. Shapes do not
+// support triggers (if, then) and numbers that need exact arithmetic, and must not accept them.
 func TestShapesAccept(t *testing.T) {
 	for _, name := range Names() {
 		if s := compiled(name); !s.shape.accepts(decode(documents[name])) {
@@ -67,11 +67,11 @@ func TestShapesAccept(t *testing.T) {
 	}
 }
 
-// values are what a mutation puts in place of something.
+// values are the values that a mutation inserts.
 var values = []any{nil, true, "", "off", "a b", strings.Repeat("x", 70), json.Number("-1"), json.Number("0.5"), json.Number("1e9"),
 	[]any{}, []any{json.Number("1"), "a"}, []any{map[string]any{}}, map[string]any{}, map[string]any{"type": "cron"}, map[string]any{"code": "", "%s~1/x": nil}}
 
-// mutate changes one random place below v, at most depth levels down, and returns what stands there then.
+// mutate changes one random place below v, at most depth levels down, and returns the new value there.
 func mutate(rng *rand.Rand, v any, depth int) any {
 	switch node := v.(type) {
 	case map[string]any:
@@ -99,7 +99,8 @@ func mutate(rng *rand.Rand, v any, depth int) any {
 	return values[rng.IntN(len(values))]
 }
 
-// A document that is taken apart gives the violations that it gives whole.
+// TestSplitEqualsWhole checks that validating in sections returns the same violations as validating the whole
+// document.
 func TestSplitEqualsWhole(t *testing.T) {
 	whole, err := newLibrary().Compile(base + string(Manifest) + extension)
 	if err != nil {
@@ -130,7 +131,8 @@ func TestSplitEqualsWhole(t *testing.T) {
 	}
 }
 
-// The generated manifest is valid and uses every field but those that name one.
+// TestLargeUsesEveryField checks that the generated manifest is valid and uses every field except those that name
+// one.
 func TestLargeUsesEveryField(t *testing.T) {
 	doc := schematest.Large(50, 30)
 	if !bytes.Equal(doc, schematest.Large(50, 30)) {
@@ -164,7 +166,8 @@ func TestLargeUsesEveryField(t *testing.T) {
 	}
 }
 
-// What is found does not depend on how many processors there are, and is cut at the end of the document.
+// TestViolationsAreBounded checks that the result does not depend on the number of processors, and that the last
+// violations of the document are dropped.
 func TestViolationsAreBounded(t *testing.T) {
 	doc := decode(`{"version": "v1", "account": {"id": "a", "domain": "b", "plants": [{}], "skus": [` + strings.Repeat(`{"code": 1, "name": ""},`, 9999) + `{}]}}`)
 	run := func(processors int) []Violation {
@@ -175,7 +178,8 @@ func TestViolationsAreBounded(t *testing.T) {
 	if len(one) != MaxViolations {
 		t.Errorf("%d violations", len(one))
 	}
-	if want := (Violation{"account.skus[4089].code", "must be text; it is 1"}); one[len(one)-1] != want { // the plant has 6
+	// the plant has 6
+	if want := (Violation{"account.skus[4089].code", "must be text; it is 1"}); one[len(one)-1] != want {
 		t.Errorf("the last one is %v", one[len(one)-1])
 	}
 	for range 5 {
@@ -185,8 +189,8 @@ func TestViolationsAreBounded(t *testing.T) {
 	}
 }
 
-// No document of 1 MiB takes long, whatever is in it. The limit is far above what is measured (0.1 s), and far
-// below what a superlinear cost would take.
+// TestHostileDocuments checks that no document of 1 MiB takes long. The limit is far above the measured 0.1 s, and
+// far below the result of a superlinear cost.
 func TestHostileDocuments(t *testing.T) {
 	const size = 1 << 20
 	fill := func(before, unit, after string) string {
@@ -206,7 +210,7 @@ func TestHostileDocuments(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name, doc string
-		least     int // violations
+		least     int // minimum number of violations
 	}{
 		{"numbers for SKUs", in("skus", "1"), MaxViolations},
 		{"empty SKUs", in("skus", "{}"), MaxViolations},
@@ -243,8 +247,8 @@ func TestHostileDocuments(t *testing.T) {
 	}
 }
 
-// FuzzValidate holds Validate against the schema as one piece. Long documents are checked and no seeds: to minimize what comes
-// of one takes the engine up to a minute, in which it finds nothing else.
+// FuzzValidate compares Validate with a single call into the library. Long documents are checked but not used as
+// seeds: the engine would take up to a minute to minimize them, and finds nothing else in that time.
 func FuzzValidate(f *testing.F) {
 	whole := make(map[Name]*jsonschema.Schema)
 	for _, name := range Names() {

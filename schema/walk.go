@@ -12,17 +12,16 @@ type step struct {
 	index int // -1 for a property
 }
 
-// walker validates one document: each section against its compiled schema, and the elements of long lists on
-// several processors at once.
+// walker validates one document: each section with its compiled schema, and the elements of long lists in parallel.
 type walker struct {
-	spare chan struct{} // one token for each further goroutine that may still be started
+	spare chan struct{} // one token per further goroutine that may start
 }
 
 func newWalker() *walker {
 	return &walker{spare: make(chan struct{}, runtime.GOMAXPROCS(0)-1)}
 }
 
-// value validates one value and all that its lists hold. path leads to the value and is only borrowed.
+// value validates a value and the elements of its lists. path leads to the value; it is not retained.
 func (w *walker) value(s *section, v any, path []step) []Violation {
 	var found []Violation
 	if !s.shape.accepts(v) {
@@ -43,7 +42,7 @@ func (w *walker) value(s *section, v any, path []step) []Violation {
 	return found[:min(len(found), MaxViolations)]
 }
 
-// find returns the list that l speaks of and the path to it; no elements when the document has none there.
+// find returns the list l and the path to it; no elements if the document does not have it.
 func find(l *list, v any, path []step) ([]any, []step) {
 	for _, key := range l.path {
 		object, _ := v.(map[string]any)
@@ -59,15 +58,14 @@ func find(l *list, v any, path []step) ([]any, []step) {
 	return items, path
 }
 
-// How many elements one goroutine takes at a time: enough to forget the cost of sharing, few enough to share
-// evenly.
+// The number of elements per goroutine at a time: enough to amortize the overhead, few enough to balance the load.
 const (
 	chunk       = 64
 	nestedChunk = 2
 )
 
-// items validates the elements of a list. Chunks are begun in order and always finished, so what is found first
-// in the document is never lost, however many processors there are.
+// items validates the elements of a list. Chunks start in order and always finish, so the first violations of the
+// document are never lost, for any number of processors.
 func (w *walker) items(s *section, items []any, path []step) []Violation {
 	size := chunk
 	if s.nested {
@@ -117,7 +115,7 @@ func (w *walker) items(s *section, items []any, path []step) []Violation {
 	return all[:min(len(all), MaxViolations)]
 }
 
-// run validates elements one after the other; first is the index of items[0] in the document.
+// run validates elements sequentially; first is the index of items[0] in the document.
 func (w *walker) run(s *section, items []any, first int, path []step) []Violation {
 	var found []Violation
 	path = append(path, step{})

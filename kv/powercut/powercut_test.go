@@ -156,7 +156,7 @@ func TestUnknown(t *testing.T) {
 		`7 renameat2(AT_FDCWD, "\x2f\x64\x2f\x66", AT_FDCWD, "\x2f\x64\x2f\x67", RENAME_EXCHANGE) = 0`:               "no model",
 		`7 renameat(AT_FDCWD, "\x2f\x78\x2f\x66", AT_FDCWD, "\x2f\x64\x2f\x67") = 0`:                                 "another directory",
 		`7 unlink("\x2f\x64\x2f\x66") = 0`: "no model",
-		`garbage`:                          "no call",
+		`garbage`:                          "not a call",
 	} {
 		h := History{dir: "/d", root: newDir(), log: []byte(log)}
 		if err := h.check(); err == nil || !strings.Contains(err.Error(), want) {

@@ -1,4 +1,4 @@
-// Package schematest makes manifests for tests and benchmarks.
+// Package schematest generates manifests for tests and benchmarks.
 package schematest
 
 import (
@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// perGroup is how many stations a group holds, and groupsPerPlant how many groups a plant.
+// perGroup is the number of stations in a group, and groupsPerPlant that of groups in a plant.
 const (
 	perGroup       = 40
 	groupsPerPlant = 25
 )
 
-// Large returns a valid manifest (http-api.md, section 2.3) with that many stations and SKUs, at least one of each,
-// that uses every field and kind of trigger and whose codes are unique and resolve. The account is "large" on the
-// domain "large.example". 10,000 stations with 30,000 SKUs are about 14 MB. Equal arguments give equal bytes.
+// Large returns a valid manifest (http-api.md, section 2.3) with the given numbers of stations and SKUs, at least one
+// of each. It uses every field and kind of trigger, and all codes are unique and resolve. The account is "large" on
+// the domain "large.example". 10,000 stations with 30,000 SKUs are about 14 MB. Equal arguments produce equal bytes.
 func Large(stations, skus int) []byte {
 	w := &writer{stations: max(stations, 1)}
 	w.account()
@@ -32,7 +32,7 @@ type writer struct {
 
 func (w *writer) print(format string, args ...any) { fmt.Fprintf(w, format, args...) }
 
-// comma separates elements; i is the index of the one that follows.
+// comma writes a separator before element i, unless it is the first.
 func (w *writer) comma(i int) {
 	if i > 0 {
 		w.WriteString(",\n")
@@ -124,7 +124,7 @@ func (w *writer) plants() {
 	w.print(`]`)
 }
 
-// group writes the group whose first station has that number. Its code is unique within its plant.
+// group writes the group whose first station has the number first. Its code is unique within its plant.
 func (w *writer) group(first int) {
 	w.print(`{"code": "G-%d", "name": "Line %d", "shiftPatternCode": "SP-0", "includeReasonCodes": ["R-2", "R-3"], "excludeReasonCodes": null, "includeTaskCodes": null,
 "excludeTaskCodes": null, "includeTaskListCodes": null, "excludeTaskListCodes": null, "totalEnergyStationCodes": ["ST-%05d"], "createdAt": "2024-02-01T08:00:00Z", "updatedAt": null, %s"stations": [`,
@@ -150,8 +150,8 @@ func (w *writer) station(i int) {
 	w.print(`}`)
 }
 
-// flags returns the feature flags of a level, each followed by a comma; those that every station sets are not among
-// a station's.
+// flags returns the feature flags of a level, each followed by a comma. A station's list lacks those that every
+// station sets.
 func flags(level string) string {
 	names := []string{"enableProductionCorrection", "enableManualProduction", "enableQuickScheduleStart", "enableScheduleCutShort",
 		"enableEditPartsPerCycle", "enableScheduleStationFlexibility", "enableAlwaysConnected"}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Properties returns the property names of a JSON Schema's definition under $defs ("Station"), or of the schema itself when
-// def is "", in the order of the file; nil when there is no such definition.
+// Properties returns the property names of a definition under $defs ("Station"), or of the schema itself if def is
+// "", in the order of the file; nil if the definition does not exist.
 func Properties(file []byte, def string) []string {
 	type object struct {
 		Properties json.RawMessage `json:"properties"`

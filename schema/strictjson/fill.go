@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Fill stores what Decode returned in the Go value that into points to, by the rules of encoding/json. A number without a
-// fraction is an integer however it is written: 2.0 and 2e0 fit an int (decisions.md section 1).
+// Fill stores the result of Decode in the Go value that into points to, following encoding/json. A number without a
+// fraction is an integer in any notation: 2.0 and 2e0 fit an int (decisions.md section 1).
 func Fill(v, into any) error {
 	b, err := json.Marshal(plain(v))
 	if err != nil {
@@ -17,7 +17,7 @@ func Fill(v, into any) error {
 	return json.Unmarshal(b, into)
 }
 
-// plain returns a copy of v with its integers written in digits only.
+// plain returns a copy of v with integers written as digits only.
 func plain(v any) any {
 	switch v := v.(type) {
 	case json.Number:
@@ -38,7 +38,7 @@ func plain(v any) any {
 	return v
 }
 
-// plainNumber returns an integer that an int64 can hold in digits only, and any other number as it is.
+// plainNumber returns an integer that fits an int64 as digits only, and any other number unchanged.
 func plainNumber(n json.Number) json.Number {
 	if !strings.ContainsAny(string(n), ".eE") {
 		return n
@@ -50,7 +50,7 @@ func plainNumber(n json.Number) json.Number {
 	return json.Number(strconv.FormatInt(r.Num().Int64(), 10))
 }
 
-// Blank puts null in the place of the values in v whose dotted paths are given, and returns v. It changes v.
+// Blank replaces the values in v at the given dotted paths by null, and returns v. It changes v.
 func Blank(v any, paths map[string]bool) any { return blank(v, "", paths) }
 
 func blank(v any, path string, paths map[string]bool) any {

@@ -7,7 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A number without a fraction is an integer however it is written, at any depth; all else is as it was sent.
+// TestFill checks that a number without a fraction is an integer in any notation, at any depth, and that everything
+// else is unchanged.
 func TestFill(t *testing.T) {
 	type inner struct {
 		List []int64        `json:"list"`

@@ -1,6 +1,6 @@
-// Package strictjson reads JSON as the service accepts it (decisions.md section 1): one value, valid UTF-8, no
-// duplicate keys, nothing after the value, bounded depth, no number that a float64 cannot hold. What it
-// refuses it refuses with the line and the column, in a sentence for the person who wrote the text.
+// Package strictjson decodes JSON as the service accepts it (decisions.md section 1): one value, valid UTF-8, no
+// duplicate keys, nothing after the value, bounded depth, and no number that a float64 cannot represent. Its errors
+// have the line and column, and a sentence for the person who wrote the text.
 package strictjson
 
 import (
@@ -13,38 +13,37 @@ import (
 	"unicode/utf8"
 )
 
-// MaxDepth is how many objects and arrays may stand inside each other; the outermost is level one.
+// MaxDepth is the maximum nesting of objects and arrays; the outermost is level one.
 const MaxDepth = 64
 
-// MaxContainers is how many objects and arrays one input may hold. One takes hundreds of bytes in memory and may take
-// two in the input; the largest manifest that is a plant's has a tenth of these.
+// MaxContainers is the maximum number of objects and arrays in one input. One takes hundreds of bytes of memory for
+// as few as two bytes of input; the largest manifest of a real plant has a tenth of this number.
 const MaxContainers = 1 << 20
 
-// maxNumberLen and maxExponent bound what a number may cost whoever computes with its exact digits. Every
-// float64 fits: written out in full, with the 17 digits that tell it from its neighbours, the longest has 343
-// characters.
+// maxNumberLen and maxExponent bound the cost of exact arithmetic on a number. Every float64 fits: written in full,
+// with the 17 digits that identify it, the longest has 343 characters.
 const (
 	maxNumberLen = 400
 	maxExponent  = 400
 )
 
-// Error says where a text stops being strict JSON, and why.
+// Error is the position and the reason of a violation of strict JSON.
 type Error struct {
 	Line   int    // 1-based; lines end with \n
-	Column int    // 1-based, in code points (bytes, where the text is not UTF-8)
+	Column int    // 1-based, in code points (in bytes if the text is not UTF-8)
 	Path   string // dotted path of the value being read, "account.plants[2].code"; "" at the root
-	Issue  string // what is wrong, without the place
+	Issue  string // what is wrong, without the position
 }
 
-// Error gives place and issue as one sentence: "line 3, column 14: the key \"code\" appears twice".
+// Error returns position and issue as one sentence: "line 3, column 14: the key \"code\" appears twice".
 func (e *Error) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Issue)
 }
 
-// Decode reads exactly one strict JSON value (decisions.md section 1). It gives map[string]any, []any, string,
-// json.Number (the digits as they were sent), bool or nil; the error is always an *Error.
+// Decode decodes exactly one strict JSON value (decisions.md section 1). It returns map[string]any, []any, string,
+// json.Number (with the original digits), bool or nil; the error is always an *Error.
 //
-// The result does not refer to b, and its maps and slices are the caller's own.
+// The result does not refer to b, and the caller may change its maps and slices.
 func Decode(b []byte) (any, error) {
 	d := decoder{in: b}
 	if err := d.checkEncoding(); err != nil {
@@ -65,8 +64,8 @@ func Decode(b []byte) (any, error) {
 	return v, nil
 }
 
-// AppendKey extends a dotted path by a property name: AppendKey("account", "plants") is "account.plants". A
-// name that cannot stand in a dotted path is quoted in brackets, and a long one is shortened.
+// AppendKey extends a dotted path by a property name: AppendKey("account", "plants") is "account.plants". A name that
+// is not valid in a dotted path is quoted in brackets, and a long one is shortened.
 func AppendKey(path, key string) string {
 	if !plainKey(key) {
 		return path + "[" + Quote(key) + "]"
@@ -89,10 +88,10 @@ func plainKey(key string) bool {
 	return key != ""
 }
 
-// maxShown is how many code points of a value a message shows.
+// maxShown is the maximum number of code points of a value in a message.
 const maxShown = 64
 
-// Quote gives s in double quotes for a message: control characters escaped, a long text shortened to its
+// Quote returns s in double quotes for a message: control characters are escaped, and a long text is shortened to its
 // first 64 characters and "…".
 func Quote(s string) string {
 	if utf8.RuneCountInString(s) > maxShown {
@@ -110,7 +109,7 @@ func shorten(s string) string {
 	return s[:end] + "…"
 }
 
-// step is one level of the place being read: a key of an object, or an index of an array.
+// step is one level of the current position: a key of an object, or an index of an array.
 type step struct {
 	key   string
 	index int // inKey or inValue in an object
@@ -121,21 +120,21 @@ const (
 	inValue = -2
 )
 
-// member is one property of an object that is still being read. off is where its key begins in the input.
+// member is one property of an object that is being read. off is the offset of its key in the input.
 type member struct {
 	key   string
 	value any
 	off   int
 }
 
-// decoder reads in one pass. Objects and arrays collect what they hold on two shared stacks, so that each map
-// and slice is made once, in its final size.
+// decoder decodes in one pass. Objects and arrays collect their content on two shared stacks, so that each map and
+// slice is allocated once, in its final size.
 type decoder struct {
 	in   []byte
 	pos  int
 	path []step
 
-	containers int // begun so far
+	containers int // number of objects and arrays begun so far
 
 	items []any
 	props []member
@@ -143,10 +142,10 @@ type decoder struct {
 	texts [256]any        // boxed string values
 	nums  [256]any        // boxed json.Number values
 	block strings.Builder // see text
-	buf   []byte          // a string with escapes, while it is being undone
+	buf   []byte          // a string with escapes while it is unescaped
 }
 
-// checkEncoding recognises what Windows programs like to save, since "invalid character" would not help.
+// checkEncoding detects encodings that Windows programs often write, for which "invalid character" would not help.
 func (d *decoder) checkEncoding() error {
 	switch {
 	case bytes.HasPrefix(d.in, []byte("\xef\xbb\xbf")):
@@ -168,7 +167,7 @@ func (d *decoder) space() {
 	}
 }
 
-// value reads the value at pos, which is not white space.
+// value decodes the value at pos, which is not white space.
 func (d *decoder) value() (any, error) {
 	if d.pos == len(d.in) {
 		return nil, d.fail(d.pos, "the text ends where a value is needed")
@@ -303,7 +302,7 @@ func (d *decoder) peek() byte {
 	return 0
 }
 
-// number reads the number at pos. Its digits are kept as they are; it must be one that a float64 can hold.
+// number decodes the number at pos. It preserves the digits, and refuses a number that a float64 cannot represent.
 func (d *decoder) number() (any, error) {
 	start := d.pos
 	if d.in[d.pos] == '-' {
@@ -347,9 +346,9 @@ func (d *decoder) number() (any, error) {
 	if len(raw) > maxNumberLen {
 		return nil, d.fail(start, "the number has %d characters; at most %d are allowed", len(raw), maxNumberLen)
 	}
-	if whole+exponent > 300 { // only then can it be beyond 1.8e308
+	if whole+exponent > 300 { // only then can it exceed 1.8e308
 		if _, err := strconv.ParseFloat(string(raw), 64); err != nil {
-			return nil, d.fail(start, "the number is larger than 1.8e308, the largest that can be held")
+			return nil, d.fail(start, "the number is larger than 1.8e308, the largest possible number")
 		}
 	}
 	slot := &d.nums[hash(raw)]
@@ -361,7 +360,7 @@ func (d *decoder) number() (any, error) {
 	return v, nil
 }
 
-// digits passes over decimal digits and returns how many there were.
+// digits skips decimal digits and returns their number.
 func (d *decoder) digits() int {
 	start := d.pos
 	for d.pos < len(d.in) && '0' <= d.in[d.pos] && d.in[d.pos] <= '9' {
@@ -370,10 +369,10 @@ func (d *decoder) digits() int {
 	return d.pos - start
 }
 
-// enter counts an object or array that begins.
+// enter counts a new object or array.
 func (d *decoder) enter() error {
 	if len(d.path) == MaxDepth {
-		return d.fail(d.pos, "objects and lists stand more than %d levels inside each other", MaxDepth)
+		return d.fail(d.pos, "objects and lists are nested more than %d levels deep", MaxDepth)
 	}
 	if d.containers++; d.containers > MaxContainers {
 		return d.fail(d.pos, "there are more than %d objects and lists", MaxContainers)
@@ -381,7 +380,7 @@ func (d *decoder) enter() error {
 	return nil
 }
 
-// fail makes the error for a place in the input. Line and column are counted only now.
+// fail returns the error for an offset in the input. Line and column are only computed now.
 func (d *decoder) fail(off int, format string, args ...any) error {
 	before := d.in[:off]
 	line := bytes.Count(before, []byte("\n")) + 1
@@ -402,7 +401,7 @@ func (d *decoder) where() string {
 	return path
 }
 
-// found names what stands at a place, for a message.
+// found describes the input at an offset, for a message.
 func (d *decoder) found(off int) string {
 	if off >= len(d.in) {
 		return "the end of the text"

@@ -75,14 +75,14 @@ func TestDecodeRefuses(t *testing.T) {
 		{"leading zero, negative", `-00`, "", `line 1, column 1: a number must not begin with 0`},
 		{"bare point", `1.`, "", `line 1, column 3: a number needs a digit after the decimal point, not the end of the text`},
 		{"bare exponent", `1e+`, "", `line 1, column 4: a number needs a digit in its exponent, not the end of the text`},
-		{"too large", `[1, 1.8e308]`, "[1]", `line 1, column 5: the number is larger than 1.8e308, the largest that can be held`},
-		{"too large, written out", "-" + strings.Repeat("9", 310), "", `line 1, column 1: the number is larger than 1.8e308, the largest that can be held`},
+		{"too large", `[1, 1.8e308]`, "[1]", `line 1, column 5: the number is larger than 1.8e308, the largest possible number`},
+		{"too large, written out", "-" + strings.Repeat("9", 310), "", `line 1, column 1: the number is larger than 1.8e308, the largest possible number`},
 		{"huge exponent", `1e1000001`, "", `line 1, column 1: the number has an exponent beyond 400`},
 		{"huge exponent of zero", `0e99999999999999999999`, "", `line 1, column 1: the number has an exponent beyond 400`},
 		{"tiny", `1e-401`, "", `line 1, column 1: the number has an exponent beyond 400`},
 		{"long", "0." + strings.Repeat("3", 399), "", `line 1, column 1: the number has 401 characters; at most 400 are allowed`},
-		{"deep", deep(65), strings.Repeat("[0]", 64), `line 1, column 65: objects and lists stand more than 64 levels inside each other`},
-		{"deep objects", strings.Repeat(`{"a":`, 65), strings.Repeat(".a", 64)[1:], `line 1, column 321: objects and lists stand more than 64 levels inside each other`},
+		{"deep", deep(65), strings.Repeat("[0]", 64), `line 1, column 65: objects and lists are nested more than 64 levels deep`},
+		{"deep objects", strings.Repeat(`{"a":`, 65), strings.Repeat(".a", 64)[1:], `line 1, column 321: objects and lists are nested more than 64 levels deep`},
 		{"odd key", `{"a.b": {"": {"` + strings.Repeat("k", 70) + `": x}}}`, `["a.b"][""].` + strings.Repeat("k", 64) + "…", `line 1, column 89: a value is needed, not 'x'`},
 	} {
 		v, err := Decode([]byte(tt.in))
@@ -116,7 +116,8 @@ func TestDecodeBounds(t *testing.T) {
 	}
 }
 
-// A change to the input after Decode, and the caches for short texts, must not reach the result.
+// TestDecodeKeepsNothingOfTheInput checks that a change of the input after Decode, and the caches for short texts, do
+// not affect the result.
 func TestDecodeKeepsNothingOfTheInput(t *testing.T) {
 	var in bytes.Buffer
 	in.WriteString("[")
@@ -152,8 +153,8 @@ func reference(t *testing.T, in []byte) any {
 	return v
 }
 
-// No input of 1 MiB takes long. The limit is far above what is measured (0.1 s) and far below what a superlinear
-// cost would take.
+// TestDecodeHostile checks that no input of 1 MiB takes long. The limit is far above the measured 0.1 s and far below
+// the result of a superlinear cost.
 func TestDecodeHostile(t *testing.T) {
 	const size = 1 << 20
 	var keys, numbers strings.Builder
@@ -185,7 +186,7 @@ func TestDecodeHostile(t *testing.T) {
 	}
 }
 
-// BenchmarkDecode compares with json.Unmarshal of the same bytes, taken in turns: a manifest of 2.9 MB.
+// BenchmarkDecode compares with json.Unmarshal of the same manifest of 2.9 MB, alternately.
 func BenchmarkDecode(b *testing.B) {
 	doc := schematest.Large(2000, 6000)
 	b.SetBytes(int64(len(doc)))
@@ -210,7 +211,7 @@ func BenchmarkDecode(b *testing.B) {
 	b.ReportMetric(float64(ourBytes)/float64(theirBytes), "bytes/unmarshal")
 }
 
-// cost returns the time that f takes and the bytes that it allocates.
+// cost returns the duration of f and the bytes that it allocates.
 func cost(f func()) (time.Duration, uint64) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -7,18 +7,18 @@ import (
 )
 
 const (
-	maxShared = 32   // longest text, in bytes, that is looked up among those seen lately
-	blockSize = 4096 // bytes; also the most that one kept text can pin
+	maxShared = 32   // longest text, in bytes, that is looked up among recent ones
+	blockSize = 4096 // bytes; also the maximum that one retained text can pin
 )
 
-// hash picks a slot for a short text. Two different texts in one slot only cost a copy.
+// hash returns the slot of a short text. A collision only costs a copy.
 func hash(raw []byte) uint8 {
 	n := len(raw)
 	return uint8(n) ^ raw[0] ^ raw[n/2]<<2 ^ raw[n-1]<<4 ^ raw[n-1]>>4
 }
 
-// text keeps a copy of some bytes of the input. Short texts share blocks: one allocation for many, and a text that
-// outlives the document keeps no more than its block alive.
+// text copies some bytes of the input. Short texts share blocks: this saves allocations, and a text that outlives the
+// document retains only its block.
 func (d *decoder) text(raw []byte) string {
 	if len(raw) > blockSize/8 {
 		return string(raw)
@@ -31,7 +31,7 @@ func (d *decoder) text(raw []byte) string {
 	return d.block.String()[d.block.Len()-len(raw):]
 }
 
-// key reads the property name at pos.
+// key decodes the property name at pos.
 func (d *decoder) key() (string, error) {
 	start := d.pos + 1
 	end, plain, err := d.scanString()
@@ -55,7 +55,7 @@ func (d *decoder) key() (string, error) {
 	return *slot, nil
 }
 
-// stringValue reads the string at pos, boxed.
+// stringValue decodes the string at pos, boxed.
 func (d *decoder) stringValue() (any, error) {
 	start := d.pos + 1
 	end, plain, err := d.scanString()
@@ -82,8 +82,8 @@ func (d *decoder) stringValue() (any, error) {
 	return v, nil
 }
 
-// scanString passes over the string at pos and returns where its text ends (the closing quote), and whether it
-// is plain: no escapes. UTF-8 is checked on the way.
+// scanString skips the string at pos and returns the end of its text (the closing quote), and whether it is plain:
+// without escapes. It also checks the UTF-8.
 func (d *decoder) scanString() (end int, plain bool, err error) {
 	open := d.pos
 	in := d.in
@@ -98,7 +98,7 @@ func (d *decoder) scanString() (end int, plain bool, err error) {
 			plain = false
 			i++
 			if i < len(in) && (in[i] == '"' || in[i] == '\\') {
-				i++ // does not end the string or begin an escape; unescape judges the others
+				i++ // does not end the string or begin an escape; unescape checks the others
 			}
 		case c < ' ':
 			return 0, false, d.fail(i, "a control character (0x%02x) must be written as an escape inside a string", c)
@@ -115,7 +115,7 @@ func (d *decoder) scanString() (end int, plain bool, err error) {
 	return 0, false, d.fail(open, "the string that begins here has no closing quotation mark")
 }
 
-// unescape returns the text in[from:to], which holds escapes.
+// unescape returns the text in[from:to], which has escapes.
 func (d *decoder) unescape(from, to int) (string, error) {
 	out := d.buf[:0]
 	for i := from; i < to; {
@@ -164,7 +164,7 @@ func (d *decoder) unescape(from, to int) (string, error) {
 	return string(out), nil
 }
 
-// hex4 reads four hexadecimal digits at i; -1 when they are not there.
+// hex4 parses four hexadecimal digits at i; -1 if they are missing.
 func (d *decoder) hex4(i int) rune {
 	if i+4 > len(d.in) {
 		return -1
