@@ -13,7 +13,7 @@ import (
 	"opsmon/schema"
 )
 
-// accountRoutes are the operations on the account and its configuration.
+// accountRoutes returns the operations on the account and its configuration.
 func accountRoutes() []route {
 	return []route{
 		{
@@ -125,7 +125,7 @@ func accountRoutes() []route {
 	}
 }
 
-// getAccount answers GET /account (http-api.md section 4, row 1) with bytes that are ready.
+// getAccount handles GET /account (http-api.md section 4, row 1) with prepared bytes.
 func getAccount(c *call) (reply, error) {
 	snap, err := c.api.cfg.Accounts.Get(c.p.AccountID)
 	if err != nil {
@@ -134,7 +134,7 @@ func getAccount(c *call) (reply, error) {
 	return reply{rep: c.api.cfg.Accounts.Answer(snap, c.p.Role == auth.Admin)}, nil
 }
 
-// postAccount answers POST /account (row 2 and section 4.1).
+// postAccount handles POST /account (row 2 and section 4.1).
 func postAccount(c *call) (reply, error) {
 	body, err := c.tree()
 	if err != nil {
@@ -152,7 +152,7 @@ func answerAccount(a *account.Account, secret bool) reply {
 	return reply{body: append(b, '}')}
 }
 
-// getManifest answers GET /account/manifest: the bare document (decisions.md section 3).
+// getManifest handles GET /account/manifest: the bare document (decisions.md section 3).
 func getManifest(c *call) (reply, error) {
 	snap, err := c.api.cfg.Accounts.Get(c.p.AccountID)
 	if err != nil {
@@ -161,7 +161,7 @@ func getManifest(c *call) (reply, error) {
 	return reply{rep: snap.Document()}, nil
 }
 
-// putManifest answers PUT /account/manifest.
+// putManifest handles PUT /account/manifest.
 func putManifest(c *call) (reply, error) {
 	dry, err := c.dryRun()
 	if err != nil {
@@ -177,7 +177,7 @@ func putManifest(c *call) (reply, error) {
 	return applied(c.api.cfg.Accounts.Apply(c.p, account.ApplyInput{Raw: raw, DryRun: dry, Note: c.query("note"), Match: c.match()}))
 }
 
-// applied answers what a manifest changed. A list with nothing in it is a list all the same.
+// applied answers with the changes by a manifest. Empty lists are encoded as lists, not null.
 func applied(result *account.ApplyResult, err error) (reply, error) {
 	if err != nil {
 		return reply{}, err
@@ -190,7 +190,7 @@ func applied(result *account.ApplyResult, err error) (reply, error) {
 	return ok(shown)
 }
 
-// getRevisions answers GET /account/manifest/revisions.
+// getRevisions handles GET /account/manifest/revisions.
 func getRevisions(c *call) (reply, error) {
 	limit, skip := c.page(100, 1000)
 	if err := c.unclear(); err != nil {
@@ -203,7 +203,7 @@ func getRevisions(c *call) (reply, error) {
 	return list(revisions, total)
 }
 
-// revision reads the number in the path. What is no number is no revision either.
+// revision parses the revision number in the path. Anything else is an unknown revision.
 func (c *call) revision() (uint64, error) {
 	n, err := strconv.ParseUint(c.params.ByName("revision"), 10, 64)
 	if err != nil {
@@ -212,13 +212,13 @@ func (c *call) revision() (uint64, error) {
 	return n, nil
 }
 
-// getRevision answers GET /account/manifest/revisions/{revision}: the bare document.
+// getRevision handles GET /account/manifest/revisions/{revision}: the bare document.
 func getRevision(c *call) (reply, error) {
 	n, err := c.revision()
 	if err != nil {
 		return reply{}, err
 	}
-	if err := c.takeSlot(); err != nil { // a former revision is unpacked, whatever its size
+	if err := c.takeSlot(); err != nil { // an old revision must be decompressed, whatever its size
 		return reply{}, err
 	}
 	rep, err := c.api.cfg.Accounts.Revision(c.p, n)
@@ -228,8 +228,8 @@ func getRevision(c *call) (reply, error) {
 	return reply{rep: rep}, nil
 }
 
-// getRevisionChanges answers GET /account/manifest/revisions/{revision}/changes: what makes another revision, the one
-// before when none is named, into this one.
+// getRevisionChanges handles GET /account/manifest/revisions/{revision}/changes: the changes from another revision, by
+// default the one before, to this one.
 func getRevisionChanges(c *call) (reply, error) {
 	to, err := c.revision()
 	if err != nil {
@@ -243,7 +243,7 @@ func getRevisionChanges(c *call) (reply, error) {
 	} else if to == 1 {
 		return reply{}, errdefs.InvalidField("from", "is required for revision 1, which has none before it")
 	}
-	if err := c.takeSlot(); err != nil { // both are unpacked, whatever their size
+	if err := c.takeSlot(); err != nil { // both must be decompressed, whatever their size
 		return reply{}, err
 	}
 	d, err := c.api.cfg.Accounts.Compare(c.p.AccountID, before, to)
@@ -253,7 +253,7 @@ func getRevisionChanges(c *call) (reply, error) {
 	return ok(d)
 }
 
-// postRestore answers POST /account/manifest/revisions/{revision}/restore.
+// postRestore handles POST /account/manifest/revisions/{revision}/restore.
 func postRestore(c *call) (reply, error) {
 	n, err := c.revision()
 	if err != nil {
@@ -292,7 +292,7 @@ type profileAccount struct {
 	DashboardConfig json.RawMessage `json:"dashboardConfig" schema:"type=object"`
 }
 
-// never is how the end of a credential without one is shown.
+// never is the expiry shown for a credential that does not expire.
 var never = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
 
 func ends(t time.Time) string {
@@ -302,7 +302,7 @@ func ends(t time.Time) string {
 	return instant.Format(t)
 }
 
-// getProfile answers GET /auth/profile (row 3).
+// getProfile handles GET /auth/profile (row 3).
 func getProfile(c *call) (reply, error) {
 	snap, err := c.api.cfg.Accounts.Get(c.p.AccountID)
 	if err != nil {
@@ -313,7 +313,7 @@ func getProfile(c *call) (reply, error) {
 		session: sessionOf(c.p, a.FlagsOn()), Accounts: c.api.cfg.Auth.Memberships(c.p.Email), APIKey: c.key,
 		Account: profileAccount{a.ID, a.Domain, a.FlagOn(account.EnableLostProductionCost), a.DashboardConfig()},
 	}
-	if c.p.Tablet() { // it is of one account, with the role it was paired with
+	if c.p.Tablet() { // a tablet belongs to one account, with the role that it was paired with
 		out.Accounts = []auth.Membership{{Role: c.p.Role, AccountID: a.ID, Domain: a.Domain}}
 		name, err := c.api.cfg.Auth.TabletName(c.p)
 		if err != nil {

@@ -18,7 +18,7 @@ import (
 	"opsmon/schema/schematest"
 )
 
-// accountFieldsOf are the fields of http-api.md 2.1, cursors, warehouseConfig and manifest left out.
+// accountFieldsOf returns the fields of http-api.md 2.1 except cursors, warehouseConfig and manifest.
 func accountFieldsOf() []string {
 	names := []string{"id", "domain", "stationCountLimit", "electricalPricePerKwh", "electricalCo2PerKwh", "currency", "maxProductionCountPerSchedule",
 		"dashboardConfig", "warehousePassword", "uploadTransforms", "durationFormat", "appUrls", "includeReasonCodes", "excludeReasonCodes",
@@ -37,7 +37,7 @@ func keysOf(v any) []string {
 	return slices.Sorted(maps.Keys(m))
 }
 
-// GET /account shows every field, unset ones as null (decisions.md section 2).
+// GET /account returns every field, unset ones as null (decisions.md section 2).
 func TestGetAccount(t *testing.T) {
 	s := newServer(t, options{})
 	a := s.do(ask{method: "GET", path: "/account", key: s.roleKey(auth.Readonly)}).want(t, 200)
@@ -66,7 +66,7 @@ func TestGetAccount(t *testing.T) {
 	}
 }
 
-// POST /account changes what it names and nothing else, and is seen in both places (decisions.md section 2).
+// POST /account changes only the fields in its body, and both reads show the change (decisions.md section 2).
 func TestPostAccount(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Member)
@@ -156,7 +156,7 @@ func TestPostAccountRefusals(t *testing.T) {
 	}
 }
 
-// The password of the warehouse is shown to admins alone, and never in a document or a revision.
+// The password of the warehouse is only shown to admins, and never in a document or a revision.
 func TestWarehousePassword(t *testing.T) {
 	apptest.Long(t)
 	s := newServer(t, options{})
@@ -273,10 +273,11 @@ func TestStation(t *testing.T) {
 	for _, code := range []string{"NOPE", "pack-1", "PACK-1%20", "%2F", "PACK%2D1x"} {
 		s.do(ask{method: "GET", path: "/station/" + code, key: key}).want(t, 404)
 	}
-	s.do(ask{method: "GET", path: "/station/PACK%2D1", key: key}).want(t, 200) // the same path in other letters
+	s.do(ask{method: "GET", path: "/station/PACK%2D1", key: key}).want(t, 200) // the same path with other escapes
 }
 
-// An archived account still reads; every write is 409 but revoking keys and logging out, here or everywhere (decisions.md section 2).
+// An archived account can be read. Every write is a 409, except revoking keys and logging out, here or everywhere
+// (decisions.md section 2).
 func TestArchivedAccount(t *testing.T) {
 	s := newServer(t, options{})
 	s.reviseTwice()
@@ -299,7 +300,7 @@ func TestArchivedAccount(t *testing.T) {
 	for name, a := range asks {
 		a.key = admin
 		got := s.do(a)
-		if a.method == http.MethodGet || name == "POST /analysis/tuning" { // which only reckons
+		if a.method == http.MethodGet || name == "POST /analysis/tuning" { // stores nothing
 			got.want(t, 200)
 		} else if got.status != 409 {
 			t.Errorf("%s: %d on an archived account: %s", name, got.status, got.body)
@@ -337,7 +338,7 @@ func TestWritersSeeTheirChanges(t *testing.T) {
 					t.Errorf("GET: %v %v", read, err)
 					return
 				}
-				// Another writer may have been faster, but nothing older than one's own change may be read.
+				// Another writer may have been faster, but a read must not return anything older than one's own change.
 				if read.text("result", "updatedAt") < a.text("result", "updatedAt") || revisionOf(read) < uint64(n+2) {
 					t.Errorf("writer %d reads an older state: %s after %s", i, read.text("result", "updatedAt"), a.text("result", "updatedAt"))
 				}
@@ -355,13 +356,13 @@ func TestWritersSeeTheirChanges(t *testing.T) {
 	}
 }
 
-// revisionOf reads the configuration's revision in the entity tag.
+// revisionOf parses the configuration's revision in the entity tag.
 func revisionOf(a *answer) (n uint64) {
 	fmt.Sscanf(strings.TrimPrefix(a.header.Get("Etag"), "W/"), `"%d-`, &n)
 	return n
 }
 
-// One field by one writer each: none is lost.
+// Concurrent writers of one field each do not overwrite each other.
 func TestWritersDoNotOverwriteOthersFields(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Member)
@@ -386,7 +387,7 @@ func TestWritersDoNotOverwriteOthersFields(t *testing.T) {
 	}
 }
 
-// Of many writers with the same If-Match exactly one wins.
+// Of many writers with the same If-Match, exactly one succeeds.
 func TestIfMatchLetsOneWriterWin(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Member)

@@ -6,7 +6,7 @@ import (
 	"opsmon/app/engine/report"
 )
 
-// analysisRoutes are the operations on causes of downtime and cycle times.
+// analysisRoutes returns the operations on causes of downtime and cycle times.
 func analysisRoutes() []route {
 	return []route{
 		{
@@ -47,7 +47,7 @@ type barView struct {
 	Cumulative float64 `json:"cumulative"` // the share of this and all lines before
 }
 
-// getPareto answers GET /pareto.
+// getPareto handles GET /pareto.
 func getPareto(c *call) (reply, error) {
 	x, err := c.choose(report.LongestDetail, "today")
 	if err != nil {
@@ -80,7 +80,7 @@ type cycleView struct {
 	SpreadMs         float64  `json:"spreadMs"`        // from the first to the third quartile
 }
 
-// getCycleTimes answers GET /analysis/cycletime.
+// getCycleTimes handles GET /analysis/cycletime.
 func getCycleTimes(c *call) (reply, error) {
 	x, err := c.choose(report.LongestCycles, "today")
 	if err != nil {

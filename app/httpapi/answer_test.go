@@ -21,18 +21,18 @@ import (
 	"opsmon/app/errdefs"
 )
 
-// ask is a request. Zero fields are left out; a body goes as application/json unless header says otherwise.
+// ask is a request. Zero fields are left out. A body is sent as application/json unless header has another type.
 type ask struct {
 	method, path string
 	body         string
 	key          string
 	session      string
-	login        string // the cookie of a browser that waits
+	login        string // cookie of a browser with a pending sign-in
 	from         string
 	header       map[string]string
 }
 
-// answer is what came back, checked.
+// answer is a checked answer.
 type answer struct {
 	proto   string
 	status  int
@@ -52,7 +52,7 @@ func (s *server) do(a ask) *answer {
 	return got
 }
 
-// try is do for requests that may get no answer, and for goroutines beside the test's own.
+// try is do for requests that may get no answer, and for goroutines other than the test's own.
 func (s *server) try(a ask) (*answer, error) {
 	s.t.Helper()
 	req, err := http.NewRequest(a.method, s.http.URL+a.path, strings.NewReader(a.body))
@@ -95,7 +95,7 @@ func (s *server) send(req *http.Request) (*answer, error) {
 	return s.check(req.Method, req.URL, resp, raw), nil
 }
 
-// check holds an answer against sections 1, 4 and 7 of the specification, and notes what it shows.
+// check validates an answer against sections 1, 4 and 7 of the specification, and records its fields.
 func (s *server) check(method string, u *url.URL, resp *http.Response, raw []byte) *answer {
 	s.t.Helper()
 	a := s.judge(method, u, resp, raw)
@@ -105,7 +105,7 @@ func (s *server) check(method string, u *url.URL, resp *http.Response, raw []byt
 	return a
 }
 
-// judge is check without the OpenAPI document, which does not have the operations of the local command line.
+// judge is check without the OpenAPI document, which lacks the operations of the local command line.
 func (s *server) judge(method string, u *url.URL, resp *http.Response, raw []byte) *answer {
 	s.t.Helper()
 	a := &answer{proto: resp.Proto, status: resp.StatusCode, header: resp.Header, raw: raw, body: raw, cookies: map[string]*http.Cookie{}}
@@ -140,7 +140,7 @@ func (s *server) judge(method string, u *url.URL, resp *http.Response, raw []byt
 	return a
 }
 
-// patternOf finds the route of a path in the table: "" when there is none.
+// patternOf returns the pattern of the route for a path; "": none.
 func (s *server) patternOf(method string, u *url.URL) string {
 	if method == http.MethodHead {
 		method = http.MethodGet
@@ -167,7 +167,7 @@ var codes = map[int]string{
 	413: "payloadTooLarge", 429: "tooManyRequests", 500: "internalServerError", 503: "unavailable",
 }
 
-// envelope checks an answer to the letter of http-api.md section 7 and decisions.md section 1.
+// envelope validates an answer strictly against http-api.md section 7 and decisions.md section 1.
 func envelope(method, path string, a *answer) error {
 	h := a.header
 	if h.Get("X-Request-Id") == "" {
@@ -199,7 +199,7 @@ func envelope(method, path string, a *answer) error {
 	}
 	length, err := strconv.Atoi(h.Get("Content-Length"))
 	if long := a.status == 200 && (isTable(path) || path == "/station-window") && h.Get("Content-Length") == ""; long {
-		length, err = len(a.raw), nil // it is sent while it is made
+		length, err = len(a.raw), nil // sent while it is generated
 	}
 	if err != nil {
 		return fmt.Errorf("Content-Length is %q", h.Get("Content-Length"))
@@ -304,7 +304,7 @@ func (a *answer) want(t testing.TB, status int) *answer {
 	return a
 }
 
-// at returns a value in the body: at("result", "flags", "enableTasks").
+// at returns a value of the body: at("result", "flags", "enableTasks").
 func (a *answer) at(path ...string) any {
 	var v any
 	if json.Unmarshal(a.body, &v) != nil {
@@ -333,14 +333,14 @@ func (a *answer) text(path ...string) string {
 	return s
 }
 
-// details returns the fields and issues of a 400.
+// details returns the details of a 400.
 func (a *answer) details() []errdefs.Detail {
 	var f failure
 	_ = json.Unmarshal(a.body, &f)
 	return f.Details
 }
 
-// wantDetail checks that a 400 has a detail for a field whose issue has some text in it.
+// wantDetail checks that a 400 has a detail for a field whose issue contains part.
 func (a *answer) wantDetail(t testing.TB, field, part string) {
 	t.Helper()
 	a.want(t, http.StatusBadRequest)

@@ -1,8 +1,8 @@
 // Package httpapi serves the API: the operations of http-api.md and the additions of decisions.md.
 //
-// A request goes one way: routes (one table) find the operation; serve gives it an id, a principal and the
-// checks that all operations share; the handler decodes, makes one call into the domain and gives back a
-// reply or an error; write sends it. Handlers never write, and errors become statuses in one place.
+// A request takes one path. The routes (one table) find the operation. serve sets its ID, its principal and makes the
+// checks common to all operations. The handler decodes, makes one call into the domain and returns a reply or an error.
+// write sends it. Handlers never write, and errors are mapped to statuses in one place.
 package httpapi
 
 import (
@@ -42,12 +42,12 @@ import (
 	"opsmon/app/work/task"
 )
 
-// Config is what New needs.
+// Config has the dependencies and settings of an API.
 type Config struct {
 	Accounts    *account.Service
 	Auth        *auth.Service
 	Signals     *signal.Log
-	Events      *event.Hub // nil = nothing happens
+	Events      *event.Hub // nil: discard
 	Floor       *floor.Floor
 	Reports     *report.Service
 	Schedules   *schedule.Service
@@ -57,66 +57,65 @@ type Config struct {
 	Messages    *message.Service
 	Corrections *correction.Service
 	Requests    *idempotency.Service
-	// Connections tells how many connections of a device, by its id, are open over MQTT; nil where there are none.
+	// Connections returns the number of open MQTT connections of a device by its ID; nil: no MQTT.
 	Connections func(deviceID string) int
 	Log         *slog.Logger
 	Version     string
 
-	// MaxConnections is how many connections there may be, of which streams of events leave half for everything else; 0: they
-	// have a limit of their own alone.
+	// MaxConnections is the server's limit of connections. Event streams use at most half of them. 0: event streams are
+	// only limited by their own maximum.
 	MaxConnections int
 
-	// Known is called with the connection of each request whose credential was right; nil = nobody is told.
+	// Known is called with the connection of each request with a valid credential; nil: no call.
 	Known func(net.Conn)
 
-	// Closed, when set, says why there is no store: then only operations that need none are answered, and all else
-	// here but Log, Version, Restorer, Backups.Scratch, Secure and Status is not used.
+	// Closed, if set, returns why there is no store. Only operations that need none are then answered, and of the other
+	// fields only Log, Version, Restorer, Backups.Scratch, Secure and Status are used.
 	Closed func() error
-	// Gate is passed by each operation that needs the store. A closed one means that the store is being closed. nil =
-	// always open.
+	// Gate is locked for reading by each operation that needs the store. TryRLock fails while the store is being
+	// closed. nil: always open.
 	Gate Gate
-	// Ready gives nil when requests can be served, else why not.
+	// Ready returns nil if requests can be served, else the reason.
 	Ready func() error
-	// Status tells how the service is.
+	// Status returns the status of the service.
 	Status func() Status
-	// Appliance tells how the appliance is, its counts aside.
+	// Appliance returns the status of the appliance, without its counts.
 	Appliance func() Appliance
-	// ChangeBackups changes settings of scheduled backups, by their names.
+	// ChangeBackups changes settings of scheduled backups by name.
 	ChangeBackups func(values map[string]string, by audit.Actor) error
-	// Lines gives lines of the service's log; nil where no service runs.
+	// Lines returns lines of the service's log; nil: no running service.
 	Lines func(logbook.Query) []logbook.Line
-	// Audit lists audit records of an account, newest first, a piece at a time.
+	// Audit returns audit records of an account, newest first, in pages.
 	Audit func(accountID string, q audit.Query) (audit.Page, error)
-	// Bootstrap makes an account, its first administrator and a key in one transaction.
+	// Bootstrap creates an account, its first administrator and a key in one transaction.
 	Bootstrap func(BootstrapInput) (*BootstrapResult, error)
-	// SetupCode gives the one-time code that guards the set-up of an empty store, "" when there is nothing to
-	// set up.
+	// SetupCode returns the one-time code for the set-up of an empty store; "": the store is not empty.
 	SetupCode func() string
-	// Check looks the whole store over and reports each problem.
+	// Check checks the whole store and reports each problem.
 	Check func(report func(problem string)) error
 
-	// Compact makes the store smaller while the service runs. It is called without the gate. nil = there is no service.
+	// Compact compacts the store while the service runs. It is called without the gate. nil: no running service.
 	Compact func(context.Context) (Compacted, error)
-	// AcceptClock lets a service that waits for the clock continue: somebody saw it show now and says that it is right.
-	// nil = there is no service.
+	// AcceptClock lets a service that waits for a correct clock continue, because a person confirmed the time now. nil:
+	// no running service.
 	AcceptClock func(now time.Time, by audit.Actor) error
-	// Gauges gives what /metrics tells of the appliance, measured now. nil = nothing.
+	// Gauges returns the appliance's current measurements for /metrics; nil: none.
 	Gauges func() []Gauge
-	// Backups is what operations on backups need.
+	// Backups has the dependencies of operations on backups.
 	Backups Backups
-	// Restorer puts backups in the place of the store; nil where no service runs.
+	// Restorer restores backups; nil: no running service.
 	Restorer Restorer
 
-	// BaseURL gives the address that people reach the service at, without a slash at the end. It is never taken
-	// from a request: a forged Host header would send one-time links elsewhere.
+	// BaseURL returns the address of the service for people, without a trailing slash. It never comes from a request,
+	// because a forged Host header would redirect one-time links.
 	BaseURL func() string
-	// Secure says that clients reach the service over TLS.
+	// Secure is whether clients use TLS.
 	Secure bool
-	// PublicURL is what the service is set to be opened by; "" = nothing is set.
+	// PublicURL is the configured address of the service; "": not set.
 	PublicURL string
 }
 
-// Gate is what sync.RWMutex has for readers: TryRLock tells whether the caller may pass, and who passed calls RUnlock.
+// Gate is the reader's part of sync.RWMutex: after a successful TryRLock the caller must call RUnlock.
 type Gate interface {
 	TryRLock() bool
 	RUnlock()
@@ -127,20 +126,20 @@ type API struct {
 	cfg       Config
 	log       *slog.Logger
 	public    *httprouter.Router
-	local     *httprouter.Router // the public operations and those of the machine's own administrator
+	local     *httprouter.Router // the public operations and those of the local command line
 	meters    *meters
 	strangers strangers
 	cutting   context.Context // ends with CutChunked
 	cut       context.CancelFunc
-	boot      string // first part of request ids
+	boot      string // first part of request IDs
 	count     atomic.Uint64
 	heavy     sync.Mutex // held by a long operation on backups
-	missing   *route     // stands for paths and methods that no route has
+	missing   *route     // for unknown paths and methods
 	load      *load
 	streams   *streams
 }
 
-// New makes the API. It panics when two routes clash, which a test of the table catches.
+// New returns an API. It panics if two routes conflict, which a test of the table detects.
 func New(cfg Config) *API {
 	a := &API{
 		cfg: cfg, log: cfg.Log, streams: newStreams(cfg.Events, cfg.MaxConnections),
@@ -174,9 +173,8 @@ func (a *API) router(routes []route) *httprouter.Router {
 // ServeHTTP serves clients on the network.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { dispatch(a.public, w, r) }
 
-// dispatch finds the route of a request. A slash that the client encoded belongs to the value it stands in, an
-// e-mail address for one, and does not part the path: the path is then matched as it was sent, and serve decodes
-// the values in it.
+// dispatch finds the route of a request. A slash that the client encoded is part of a value, for example of an e-mail
+// address, and not a separator. Such a path is matched in its encoded form, and serve decodes its values.
 func dispatch(router *httprouter.Router, w http.ResponseWriter, r *http.Request) {
 	if slashEncoded(r) {
 		sent, as := *r.URL, *r
@@ -190,8 +188,7 @@ func slashEncoded(r *http.Request) bool {
 	return r.URL.RawPath != "" && strings.Contains(strings.ToUpper(r.URL.RawPath), "%2F")
 }
 
-// Local serves the machine's own administrator: every request that reaches it has the principal of the local
-// command line. It must never be reachable from the network.
+// Local serves the local command line: every request has its principal. It must never be reachable from the network.
 func (a *API) Local() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		dispatch(a.local, w, r.WithContext(context.WithValue(r.Context(), localKey{}, true)))
@@ -200,16 +197,16 @@ func (a *API) Local() http.Handler {
 
 type localKey struct{}
 
-// accountHeader names the account that a request of the local command line is for.
+// accountHeader has the account of a request by the local command line.
 const accountHeader = "X-Account"
 
-// serve takes a request through what all operations share.
+// serve processes the steps common to all operations.
 func (a *API) serve(w http.ResponseWriter, r *http.Request, rt *route, params httprouter.Params) {
 	start := time.Now()
 	id := a.identity(w)
 	if slashEncoded(r) {
 		for i := range params {
-			params[i].Value, _ = url.PathUnescape(params[i].Value) // net/url has decoded it before
+			params[i].Value, _ = url.PathUnescape(params[i].Value) // net/url has decoded it successfully before
 		}
 	}
 	c := call{api: a, w: w, r: r, route: rt, params: params}
@@ -238,8 +235,8 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, rt *route, params ht
 	a.record(&c, id, status, took, err)
 }
 
-// A client may send its whole body before it looks for an answer, and loses the answer when the connection is closed
-// before. So what is too large is read and thrown away, within bounds.
+// A client may send its whole body before it reads the answer, and would lose the answer if the connection were closed
+// before. Oversized bodies are therefore read and discarded, up to a limit.
 const (
 	drainBytes    = 64 << 20
 	drainStranger = 1 << 20
@@ -251,10 +248,10 @@ func drain(w http.ResponseWriter, r *http.Request, most int64) {
 	if rc.Flush() != nil || rc.SetReadDeadline(time.Now().Add(drainTime)) != nil {
 		return
 	}
-	_, _ = io.CopyN(io.Discard, r.Body, most) // whatever it gives, the answer has been sent
+	_, _ = io.CopyN(io.Discard, r.Body, most) // errors do not matter, the answer has been sent
 }
 
-// identity sets a request's id, which its answer and its log line carry.
+// identity sets a request's ID, which is in its answer and its log line.
 func (a *API) identity(w http.ResponseWriter) string {
 	var text [32]byte
 	value := []string{string(strconv.AppendUint(append(text[:0], a.boot...), a.count.Add(1), 36))}
@@ -262,7 +259,7 @@ func (a *API) identity(w http.ResponseWriter) string {
 	return value[0]
 }
 
-// run authenticates and calls the handler. A panic in it is that request's failure alone.
+// run authenticates the caller and calls the handler. A panic only fails its own request.
 func (a *API) run(c *call) (out reply, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -289,7 +286,7 @@ func (a *API) run(c *call) (out reply, err error) {
 	return out, err
 }
 
-// handle finds out who asks, and calls the handler.
+// handle identifies the caller and calls the handler.
 func (a *API) handle(c *call) (out reply, err error) {
 	if err := a.identify(c); err != nil {
 		return reply{}, err
@@ -309,7 +306,7 @@ func (a *API) handle(c *call) (out reply, err error) {
 
 var errClosing = errors.New("the store is being closed")
 
-// closed returns the error of an operation that needs the store, which cannot be used. Why is for the machine itself.
+// closed returns the error of an operation that needs a store while there is none. Only local callers get the reason.
 func (c *call) closed(why error) error {
 	if c.here() {
 		return errdefs.New(errdefs.Unavailable, "not now: %v", why)
@@ -317,14 +314,15 @@ func (c *call) closed(why error) error {
 	return errdefs.New(errdefs.Unavailable, "the service cannot use its store now; try again in a moment, and ask the administrator when it stays so")
 }
 
-// refuse answers what no route has: an unknown path or, when the router has named the methods that a path
-// takes, an unknown method.
+// refuse answers a request without a route: an unknown path or, if the router has set the allowed methods of the path,
+// an unknown method.
 func (a *API) refuse(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	id := a.identity(w)
 	out := failed(errdefs.New(errdefs.NotFound, "there is nothing at this path; the operations are listed at /openapi.json"))
 	if allow := w.Header().Get("Allow"); allow != "" {
-		methods := slices.DeleteFunc(strings.Split(allow, ", "), func(m string) bool { return m == http.MethodOptions }) // which the router names and does not answer
+		// added by the router, but not served
+		methods := slices.DeleteFunc(strings.Split(allow, ", "), func(m string) bool { return m == http.MethodOptions })
 		allow = strings.Join(methods, ", ")
 		w.Header().Set("Allow", allow)
 		body, err := marshal(failure{ErrorCode: "methodNotAllowed", ErrorMessage: "this path takes the methods " + allow})
@@ -340,7 +338,7 @@ func (a *API) refuse(w http.ResponseWriter, r *http.Request) {
 	a.record(&call{api: a, r: r, route: a.missing}, id, status, took, nil)
 }
 
-// RefuseHost answers a request that asks for a host which the service does not go by.
+// RefuseHost answers a request for a host name that the service does not have.
 func (a *API) RefuseHost(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	id := a.identity(w)
@@ -356,12 +354,12 @@ func (a *API) RefuseHost(w http.ResponseWriter, r *http.Request) {
 	a.record(&call{api: a, r: r, route: a.missing}, id, status, took, nil)
 }
 
-// record writes the log line of a request. Paths can hold keys, so the line has the route's pattern and never
-// the path; reads that went well are for debugging only.
+// record logs a request. Paths may contain keys, so the line has the route's pattern instead of the path. Successful
+// reads are logged at debug level only.
 func (a *API) record(c *call, id string, status int, took time.Duration, err error) {
 	level := slog.LevelDebug
 	switch {
-	case errors.Is(err, errGone): // nobody misses the answer
+	case errors.Is(err, errGone): // nobody waits for the answer
 	case a.stranger(c, status):
 	case status == http.StatusServiceUnavailable:
 		level = slog.LevelWarn
@@ -384,10 +382,11 @@ func (a *API) record(c *call, id string, status int, took time.Duration, err err
 	var known *errdefs.Error
 	switch {
 	case err == nil:
-	case a.cfg.Closed != nil && status == http.StatusServiceUnavailable: // the same for all, and told when it began
+	// the same for all requests, and logged when it began
+	case a.cfg.Closed != nil && status == http.StatusServiceUnavailable:
 	case status >= 500:
 		attrs = append(attrs, slog.String("error", err.Error()))
-	case errors.As(err, &known) && status != 400: // what is wrong with a body may quote it
+	case errors.As(err, &known) && status != 400: // the problems of a body may quote it
 		attrs = append(attrs, slog.String("error", known.Message))
 	}
 	a.log.LogAttrs(ctx, level, "request", attrs...)

@@ -15,7 +15,7 @@ import (
 	"opsmon/schema/strictjson"
 )
 
-// serviceRoutes are the operations on the first set-up, and for load balancers and monitoring.
+// serviceRoutes returns the operations for the first set-up, load balancers and monitoring.
 func serviceRoutes() []route {
 	return []route{
 		{
@@ -66,16 +66,16 @@ func serviceRoutes() []route {
 	}
 }
 
-// BootstrapInput is what the first account of an appliance, or another one, is made of.
+// BootstrapInput is a request to create the first account of an appliance, or another one.
 type BootstrapInput struct {
 	ID       string
 	Domain   string
-	Email    string // of the first administrator; "" = none yet
-	Manifest []byte // nil = a starter manifest
+	Email    string // of the first administrator; "": none yet
+	Manifest []byte // nil: a starter manifest
 	Plant    *account.StarterPlant
-	First    bool // refuse when there is an account already
+	First    bool // fail if there is already an account
 	SignIn   bool // with a session instead of an API key
-	DryRun   bool // check all, make nothing
+	DryRun   bool // validate only
 	By       auth.Principal
 }
 
@@ -91,7 +91,7 @@ type BootstrapResult struct {
 	Warnings []errdefs.Detail `json:"-"`
 }
 
-// Credential notes what the first administrator is let in with.
+// Credential sets the credential of the first administrator.
 func (r *BootstrapResult) Credential(raw string, signIn bool) {
 	r.APIKey, r.Session = raw, ""
 	if signIn {
@@ -99,12 +99,12 @@ func (r *BootstrapResult) Credential(raw string, signIn bool) {
 	}
 }
 
-// getHealth answers GET /health: the process is alive.
+// getHealth handles GET /health: the process is alive.
 func getHealth(*call) (reply, error) { return done() }
 
-// getReady answers GET /ready: 503 while requests cannot be served. Why, and what else to watch, is for administrators
-// and the machine itself; that the appliance is empty, and that links are mailed, is for everybody, so that pages can
-// tell where to go on.
+// getReady handles GET /ready: 503 while requests cannot be served. Reasons and warnings are only for administrators
+// and local callers. Everybody may see that the appliance is empty and that links are sent by mail, because pages
+// depend on it.
 func getReady(c *call) (reply, error) {
 	ready := c.api.cfg.Ready
 	if c.api.cfg.Closed != nil {
@@ -129,7 +129,7 @@ func getReady(c *call) (reply, error) {
 	return reply{}, errdefs.New(errdefs.Unavailable, "not ready")
 }
 
-// mayKnow reports whether the caller of an open route is the machine itself or an administrator.
+// mayKnow reports whether the caller of an open route is local or an administrator.
 func (c *call) mayKnow() bool {
 	if c.here() {
 		return true
@@ -154,19 +154,19 @@ func (c *call) mayKnow() bool {
 	return err == nil && p.Role == auth.Admin
 }
 
-// here reports whether a request comes from the machine itself.
+// here reports whether a request comes from this computer.
 func (c *call) here() bool {
 	ap, err := netip.ParseAddrPort(c.r.RemoteAddr)
 	return err != nil || ap.Addr().Unmap().IsLoopback()
 }
 
-// getMetrics answers GET /metrics in the Prometheus text format.
+// getMetrics handles GET /metrics in the Prometheus text format.
 func getMetrics(c *call) (reply, error) {
 	return reply{body: c.api.meters.text(), kind: metricsType}, nil
 }
 
-// postSetup answers POST /setup: the first account of an empty appliance, guarded by a one-time code that only
-// the machine shows.
+// postSetup handles POST /setup: the first account of an empty appliance, protected by a one-time code that is only
+// shown on the computer itself.
 func postSetup(c *call) (reply, error) {
 	code := c.api.cfg.SetupCode()
 	if code == "" {
@@ -198,12 +198,12 @@ func postSetup(c *call) (reply, error) {
 	return out, err
 }
 
-// typed returns a set-up code as it is compared: people type it from another screen.
+// typed normalizes a set-up code, which people copy by hand from another screen.
 func typed(code string) string {
 	return strings.ToLower(strings.NewReplacer("-", "", " ", "").Replace(code))
 }
 
-// setupPlant is the plant of a body that sets an appliance up.
+// setupPlant is the plant in a set-up request.
 type setupPlant struct {
 	Name     string `json:"name"`
 	Timezone string `json:"timezone"`
@@ -218,19 +218,19 @@ func (p *setupPlant) starter() *account.StarterPlant {
 	return &account.StarterPlant{Name: p.Name, Timezone: p.Timezone, Groups: p.Groups, Stations: p.Stations}
 }
 
-// newAccount is a body that makes an account. The manifest in it keeps the bytes it was sent with.
+// newAccount is a request to create an account. Its manifest keeps the bytes that were sent.
 type newAccount struct {
-	Code     string          `json:"code"` // of POST /setup
+	Code     string          `json:"code"` // only POST /setup
 	ID       string          `json:"id"`
 	Domain   string          `json:"domain"`
 	Email    string          `json:"email"`
 	Manifest json.RawMessage `json:"manifest"`
-	Plant    *setupPlant     `json:"plant"`  // of POST /setup
-	SignIn   bool            `json:"signIn"` // likewise
+	Plant    *setupPlant     `json:"plant"`  // only POST /setup
+	SignIn   bool            `json:"signIn"` // only POST /setup
 }
 
-// newAccount reads and checks a body that makes an account. It does not compare the set-up code, and finds the same
-// whether that is right or wrong, so that nobody can try codes uncounted.
+// newAccount decodes and validates a request to create an account. It does not compare the set-up code, and its errors
+// do not depend on whether the code is right, so codes cannot be tried without being counted.
 func (c *call) newAccount(name schema.Name) (*newAccount, error) {
 	b, err := c.bytes()
 	v, problems, err := c.shapeOf(name, b, err)
@@ -265,7 +265,7 @@ func (in *newAccount) input() account.CreateInput {
 	return account.CreateInput{ID: in.ID, Domain: in.Domain, Manifest: in.Manifest, Plant: in.Plant.starter()}
 }
 
-// bearer reads Authorization: Bearer.
+// bearer returns the token of Authorization: Bearer.
 func bearer(r *http.Request) (string, bool) {
 	const scheme = "Bearer "
 	h := r.Header.Get("Authorization")

@@ -16,7 +16,7 @@ import (
 	"opsmon/app/instant"
 )
 
-// auditRoutes are the operations on the record of changes.
+// auditRoutes returns the operations on the audit log.
 func auditRoutes() []route {
 	return []route{
 		{
@@ -73,13 +73,13 @@ func auditRoutes() []route {
 	}
 }
 
-// mostSearched is how many records one search looks at, in about a quarter of a second.
+// mostSearched is the number of records examined by one search, in about a quarter of a second.
 const mostSearched = 10 * audit.Piece
 
-// longestSearch is how many characters may be searched for.
+// longestSearch is the largest number of characters in a search text.
 const longestSearch = 200
 
-// getAudit answers GET /audit.
+// getAudit handles GET /audit.
 func getAudit(c *call) (reply, error) {
 	q := c.auditQuery()
 	q.Limit, q.Skip = c.page(100, 1000)
@@ -107,7 +107,7 @@ func getAudit(c *call) (reply, error) {
 	return encode(body)
 }
 
-// searchAudit finds a page of records, piece by piece until enough were looked at. Every piece counts on.
+// searchAudit returns a page of records, reading pieces until it is full or enough records were examined.
 func (c *call) searchAudit(q audit.Query) (audit.Page, error) {
 	found := audit.Page{Records: []audit.Record{}}
 	for looked := 0; looked < mostSearched; looked += audit.Piece {
@@ -129,7 +129,7 @@ func (c *call) searchAudit(q audit.Query) (audit.Page, error) {
 	return found, nil
 }
 
-// auditQuery reads what records are asked for.
+// auditQuery parses the query of a search.
 func (c *call) auditQuery() (q audit.Query) {
 	search := c.query("search")
 	if n := len([]rune(search)); n > longestSearch {
@@ -159,7 +159,7 @@ func (c *call) auditQuery() (q audit.Query) {
 
 var auditColumns = []string{"seq", "at", "email", "credential", "address", "action", "target", "detail"}
 
-// exportAudit answers GET /audit/export.
+// exportAudit handles GET /audit/export.
 func exportAudit(c *call) (reply, error) {
 	q := c.auditQuery()
 	if err := c.unclear(); err != nil {
@@ -197,7 +197,7 @@ func exportAudit(c *call) (reply, error) {
 	}}}, nil
 }
 
-// auditCells writes a record; its detail as JSON, so that one column holds it whatever it has.
+// auditCells returns a record as cells. The detail is one cell with JSON, because its fields vary.
 func auditCells(r *audit.Record) ([]string, error) {
 	detail := ""
 	if len(r.Detail) > 0 {

@@ -26,12 +26,12 @@ import (
 	"opsmon/schema/schematest"
 )
 
-// wire is a client that costs next to nothing: it writes bytes that are ready and skips over the answer.
+// wire is a client with almost no cost: it writes prepared bytes and skips the answer.
 type wire struct {
 	net.Conn
 	r       *bufio.Reader
 	request []byte
-	want    []byte // how the status line starts
+	want    []byte // beginning of the status line
 }
 
 func newWire(b *testing.B, server *httptest.Server, request string, status int) *wire {
@@ -71,7 +71,7 @@ func (w *wire) do() error {
 	return err
 }
 
-// slice runs n operations over the workers and returns how long all took.
+// slice runs n operations on the workers and returns the total time.
 func slice(b *testing.B, n int, workers []func() error) time.Duration {
 	b.Helper()
 	var left atomic.Int64
@@ -92,14 +92,14 @@ func slice(b *testing.B, n int, workers []func() error) time.Duration {
 	return time.Since(start)
 }
 
-// rivals are what is measured and its floors, by name.
+// rivals are the measured operations and their lower bounds, by name.
 type rivals struct {
 	ours   []func() error
 	floors map[string][]func() error
 }
 
-// race runs short slices of each in turn and reports the medians of the ratios, ours against each floor: 1 is as
-// fast as the floor. The machine is noisy, so only what ran side by side is compared.
+// race runs short slices of each in turn and reports the medians of the ratios of each lower bound to ours: 1 is as
+// fast as the lower bound. The machine is noisy, so only slices that ran in turn are compared.
 func race(b *testing.B, r rivals) {
 	b.Helper()
 	const aim = 15 * time.Millisecond
@@ -130,7 +130,7 @@ func median(list []float64) float64 {
 	return list[len(list)/2]
 }
 
-// quiet is a log as the service has it: informative, and going nowhere.
+// quiet returns a log with the service's level that discards its output.
 func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
 
 func bare(b *testing.B, handle http.HandlerFunc) *httptest.Server {
@@ -161,7 +161,7 @@ func benchAccount(b *testing.B, stations, skus int) (*server, string, *account.R
 	return s, s.key("large", "admin@large.example"), snap.Answer(true)
 }
 
-// ourHeaders sets what an answer of the service carries beside its type and length, for a floor that writes as much.
+// ourHeaders sets the headers of the service's answers, so the lower bound writes as much.
 func ourHeaders(w http.ResponseWriter, rep *account.Representation) {
 	h := w.Header()
 	h["X-Request-Id"] = []string{"mwpy1xlp-1"}
@@ -224,11 +224,10 @@ func BenchmarkGetAccountUnchanged(b *testing.B) {
 	}
 }
 
-// storing returns the ways of storing as many bytes: in bare bbolt, by Update for one connection and by Batch for more;
-// straight into a store of its own, in one Put per transaction; the
-// same behind a bare net/http handler that reads the body; and that with the parts in buckets of their own, as the
-// service has them: how many pages a transaction writes is most of what it costs. The first part is overwritten each time,
-// the others are appended.
+// storing returns several ways to store the same number of bytes: in bare bbolt, with Update for one connection and
+// Batch for more; in one Put per transaction; the same in a bare net/http handler that reads the body; and in a handler
+// with one bucket for each part, as in the service, because the number of pages that a transaction writes dominates its
+// cost. The first part is overwritten each time, the others are appended.
 func storing(b *testing.B, connections int, request string, parts ...[]byte) map[string][]func() error {
 	var buckets []*kv.Bucket[uint64, []byte]
 	var names []string
@@ -282,7 +281,7 @@ func storing(b *testing.B, connections int, request string, parts ...[]byte) map
 	}
 }
 
-// encodedOf returns values as they are stored.
+// encodedOf returns values in their stored encoding.
 func encodedOf(b *testing.B, values ...any) (parts [][]byte) {
 	for _, v := range values {
 		raw, err := json.Marshal(v)

@@ -15,7 +15,7 @@ import (
 	"opsmon/app/test/apptest"
 )
 
-// Request bodies are strict JSON; what is wrong is told with its place (decisions.md section 1).
+// Request bodies are strict JSON. Errors have the place of the problem (decisions.md section 1).
 func TestStrictBodies(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Admin)
@@ -46,7 +46,7 @@ func TestStrictBodies(t *testing.T) {
 			}
 		}
 	}
-	deep := strings.Repeat(`{"a":`, 63) + "{}" + strings.Repeat("}", 63) // 64 levels are read, and are no account
+	deep := strings.Repeat(`{"a":`, 63) + "{}" + strings.Repeat("}", 63) // 64 levels are decoded, but are no account
 	s.do(ask{method: "POST", path: "/account", body: deep, key: key}).wantDetail(t, "a", "is not a known field")
 }
 
@@ -88,7 +88,7 @@ func TestContentTypes(t *testing.T) {
 	}
 }
 
-// A body that turns out to be empty is none, and needs no content type.
+// A chunked body without content counts as no body and needs no content type.
 func TestEmptyChunkedBody(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Member)
@@ -98,8 +98,8 @@ func TestEmptyChunkedBody(t *testing.T) {
 	}
 }
 
-// 1 MiB for bodies, 32 MiB for manifests, 4 KiB where no credential is needed, whether the length is told or not (decisions.md
-// section 1).
+// 1 MiB for bodies, 32 MiB for manifests, 4 KiB for routes without a credential, with or without a Content-Length
+// (decisions.md section 1).
 func TestBodyLimits(t *testing.T) {
 	apptest.Long(t)
 	s := newServer(t, options{})
@@ -147,7 +147,7 @@ func sizeOf(limit int) string {
 	return fmt.Sprint(limit>>20) + " MiB"
 }
 
-// TestStrangersBodies: no route that needs no credential takes a large body, but for the set-up of an empty appliance.
+// TestStrangersBodies: no route without a credential accepts a large body, except the set-up of an empty appliance.
 func TestStrangersBodies(t *testing.T) {
 	s := newServer(t, options{})
 	for _, rt := range s.routes {
@@ -162,7 +162,7 @@ func TestStrangersBodies(t *testing.T) {
 	}
 }
 
-// raw sends bytes as they are and reads one answer.
+// raw sends raw bytes and reads one answer.
 func (s *server) raw(request, method, path string) *answer {
 	s.t.Helper()
 	c := s.dial()
@@ -201,7 +201,7 @@ func (s *server) dial() net.Conn {
 	return c
 }
 
-// A client that asks before it sends is told to go on only where its body will be read.
+// A client that sends Expect gets 100 Continue only if its body will be read.
 func TestExpectContinue(t *testing.T) {
 	s := newServer(t, options{})
 	key, readonly := s.roleKey(auth.Member), s.roleKey(auth.Readonly)

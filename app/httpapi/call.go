@@ -27,43 +27,43 @@ import (
 	"opsmon/schema/strictjson"
 )
 
-// call is one request on its way through a handler.
+// call is one request in its handler.
 type call struct {
 	api    *API
-	w      http.ResponseWriter // for deadlines and body limits; handlers never write to it
+	w      http.ResponseWriter // for deadlines and body limits; handlers must not write to it
 	r      *http.Request
 	route  *route
 	params httprouter.Params
-	p      auth.Principal   // zero on routes that need no credential
-	asked  errdefs.Problems // with the query, so far
-	key    string           // the API key that came with the request, "" with a session
-	sent   []byte           // the body of a write of the floor, once it was read
-	other  bool             // it is meant for somebody else than who asks
+	p      auth.Principal   // zero on routes without a credential
+	asked  errdefs.Problems // problems of the query found so far
+	key    string           // the API key of the request, "" for a session
+	sent   []byte           // the body of a write of the floor, after it was read
+	other  bool             // the request is meant for another user
 
-	releases []func() // given back when the handler has returned
+	releases []func() // called when the handler has returned
 }
 
-// reply is what a handler answers with. The adapter writes it.
+// reply is a handler's result, which the adapter writes.
 type reply struct {
-	status  int                     // 0 = 200
-	body    []byte                  // ready-made JSON
-	rep     *account.Representation // instead of body: ready-made, with entity tags
-	kind    string                  // content type, "" = application/json
+	status  int                     // 0: 200
+	body    []byte                  // encoded JSON
+	rep     *account.Representation // instead of body: encoded, with entity tags
+	kind    string                  // content type; "": application/json
 	header  [][2]string
 	cookies []*http.Cookie
 
-	// file, instead of a body, is the path of a backup to send.
+	// file is the path of a backup to send instead of a body.
 	file string
-	// events, instead of a body, is a stream of events to send.
+	// events is a stream of events to send instead of a body.
 	events *stream
-	// chunked, instead of a body, makes a long answer while it is sent.
+	// chunked generates a long answer while it is sent, instead of a body.
 	chunked *chunked
-	// stream, instead of a body, does a long operation that tells of its progress and gives its result, on a channel
-	// for which package control has the form. It runs after the handler has returned.
+	// stream, instead of a body, runs a long operation that reports its progress and its result on a channel in the
+	// format of package control. It runs after the handler has returned.
 	stream func(ctx context.Context, out *control.Stream) (result any, err error)
 }
 
-// ok answers {isSuccess: true, result}.
+// ok replies {isSuccess: true, result}.
 func ok(result any) (reply, error) {
 	return encode(struct {
 		IsSuccess bool `json:"isSuccess"`
@@ -71,7 +71,7 @@ func ok(result any) (reply, error) {
 	}{true, result})
 }
 
-// done answers {isSuccess: true}.
+// done replies {isSuccess: true}.
 func done() (reply, error) { return reply{body: []byte(`{"isSuccess":true}`)}, nil }
 
 // paging is the position of a page in a list.
@@ -84,7 +84,7 @@ type paging struct {
 	Before uint64 `json:"before,omitempty" schema:"min=2"`
 }
 
-// list answers {isSuccess: true, results, paging}; total < 0 leaves paging out.
+// list replies {isSuccess: true, results, paging}; total < 0 leaves paging out.
 func list(results any, total int) (reply, error) {
 	body := struct {
 		IsSuccess bool    `json:"isSuccess"`
@@ -113,17 +113,18 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// Body limits (decisions.md section 1) and how long a body may take to arrive.
+// Limits of bodies (decisions.md section 1), and how long a body may take to arrive.
 const (
-	bodyLimit         = 1 << 20
-	strangerLimit     = 4 << 10 // on routes that need no credential; POST /setup, which is there only on an empty appliance, has bodyLimit
+	bodyLimit = 1 << 20
+	// on routes without a credential; POST /setup, which only exists on an empty appliance, has bodyLimit
+	strangerLimit     = 4 << 10
 	manifestLimit     = 32 << 20
 	manifestReadTime  = 3 * time.Minute
 	manifestWorkTime  = time.Minute // from the last byte of a manifest to the last byte of the answer
-	slowestWriteBytes = 64 << 10    // bytes a second that a client must take at least
+	slowestWriteBytes = 64 << 10    // bytes per second that a client must read at least
 )
 
-// bytes reads the request's body; an absent one is nil.
+// bytes reads the request's body; nil: no body.
 func (c *call) bytes() ([]byte, error) {
 	limit := c.route.limit
 	if c.r.ContentLength == 0 || c.r.Body == nil || c.r.Body == http.NoBody {
@@ -133,13 +134,13 @@ func (c *call) bytes() ([]byte, error) {
 		return nil, err
 	}
 	if limit > bodyLimit {
-		// The server's own deadlines are for small bodies. A connection that cannot take one has none to exceed.
+		// The server's deadlines are for small bodies. A connection without deadlines needs no other.
 		rc, until := http.NewResponseController(c.w), time.Now().Add(manifestReadTime)
 		_ = rc.SetReadDeadline(until)
 		_ = rc.SetWriteDeadline(until.Add(manifestWorkTime))
 	}
 	body := io.Reader(http.MaxBytesReader(c.w, c.r.Body, limit))
-	if c.r.ContentLength < 0 { // not told: it may turn out to be empty
+	if c.r.ContentLength < 0 { // unknown length: it may be empty
 		buffered := bufio.NewReader(body)
 		if _, err := buffered.Peek(1); errors.Is(err, io.EOF) {
 			return nil, nil
@@ -159,11 +160,11 @@ func (c *call) bytes() ([]byte, error) {
 	return b, err
 }
 
-// readBody reads a body of a length, or less than 0 where that is not told.
+// readBody reads a body with a length, less than 0 if unknown.
 func readBody(body io.Reader, length, limit int64) ([]byte, error) {
 	var b bytes.Buffer
 	if length > 0 {
-		b.Grow(int(min(length, bodyLimit)) + bytes.MinRead) // a claim of more is believed as it arrives
+		b.Grow(int(min(length, bodyLimit)) + bytes.MinRead) // memory for more is only allocated as it arrives
 	}
 	if _, err := b.ReadFrom(body); err != nil {
 		if tooBig := (*http.MaxBytesError)(nil); errors.As(err, &tooBig) {
@@ -189,7 +190,7 @@ func tooLarge(limit int64) error {
 	return errdefs.New(errdefs.TooLarge, "the body must be %d MiB or smaller", limit>>20)
 }
 
-// tree reads the body as strict JSON.
+// tree decodes the body as strict JSON.
 func (c *call) tree() (any, error) {
 	b, err := c.bytes()
 	if err != nil {
@@ -216,8 +217,9 @@ func invalidJSON(err error) error {
 	return out
 }
 
-// decode reads the body, checks it against a schema and fills into; an absent optional body fills nothing. What is
-// wrong with the body's shape, with the query, and by meanings with what could be read of the body, is one error.
+// decode decodes the body into into after validation against a schema. An absent optional body changes nothing.
+// Problems of the body's format, of the query, and those found by meanings in the readable part of the body are
+// returned as one error.
 func (c *call) decode(name schema.Name, optional bool, into any, meanings ...func() error) error {
 	problems, err := c.fill(name, optional, into)
 	if err != nil {
@@ -226,7 +228,7 @@ func (c *call) decode(name schema.Name, optional bool, into any, meanings ...fun
 	return c.judged(problems, meanings...)
 }
 
-// judged returns the problems of a request so far, and those that meanings find, as one error.
+// judged returns the problems so far and those found by meanings as one error.
 func (c *call) judged(problems errdefs.Problems, meanings ...func() error) error {
 	for _, check := range meanings {
 		var later errdefs.Problems
@@ -238,8 +240,8 @@ func (c *call) judged(problems errdefs.Problems, meanings ...func() error) error
 	return c.invalid(problems)
 }
 
-// fill is decode without what things mean: it returns the problems with the query and the body's shape. into then has
-// all else.
+// fill is decode without meanings: it returns the problems with the query and the body's format. into then has the
+// valid part of the body.
 func (c *call) fill(name schema.Name, optional bool, into any) (errdefs.Problems, error) {
 	v, problems, err := c.shape(name, optional)
 	if err != nil || v == nil {
@@ -251,8 +253,8 @@ func (c *call) fill(name schema.Name, optional bool, into any) (errdefs.Problems
 	return problems, nil
 }
 
-// shape reads the body and holds it against its schema. It returns the body, nil for an absent optional one, with null
-// in the place of what is wrong in it, and the problems with it and with the query.
+// shape reads the body and validates it against its schema. It returns the body, nil for an absent optional one, with
+// null in place of invalid values, and the problems of the body and the query.
 func (c *call) shape(name schema.Name, optional bool) (any, errdefs.Problems, error) {
 	b, err := c.bytes()
 	if err == nil && b == nil && optional {
@@ -261,7 +263,7 @@ func (c *call) shape(name schema.Name, optional bool) (any, errdefs.Problems, er
 	return c.shapeOf(name, b, err)
 }
 
-// shapeOf is shape for a body that was read, or that could not be.
+// shapeOf is shape for a body that was read, or the error of reading it.
 func (c *call) shapeOf(name schema.Name, b []byte, err error) (any, errdefs.Problems, error) {
 	problems := slices.Clone(c.asked)
 	var v any
@@ -284,7 +286,7 @@ func (c *call) shapeOf(name schema.Name, b []byte, err error) (any, errdefs.Prob
 	return v, problems, nil
 }
 
-// violations returns what is wrong with the shape of a body.
+// violations returns the problems of a body with its schema.
 func violations(name schema.Name, v any) (problems errdefs.Problems) {
 	for _, violation := range schema.Validate(name, v) {
 		problems.Add(violation.Path, "%s", violation.Issue)
@@ -292,7 +294,7 @@ func violations(name schema.Name, v any) (problems errdefs.Problems) {
 	return problems
 }
 
-// invalid returns the problems with a request as one error; nil when there are none.
+// invalid returns problems as one error; nil: no problems.
 func (c *call) invalid(problems errdefs.Problems) error {
 	what := "the body"
 	switch len(c.asked) {
@@ -305,7 +307,7 @@ func (c *call) invalid(problems errdefs.Problems) error {
 	return problems.Err(what)
 }
 
-// checkQuery checks the parameters of an unsafe request: a mistyped one must not write.
+// checkQuery validates the parameters of an unsafe request, because a misspelt one must not cause a write.
 func (c *call) checkQuery() error {
 	if c.r.URL.RawQuery == "" {
 		return nil
@@ -335,12 +337,12 @@ func (c *call) checkQuery() error {
 	problems.Merge(c.asked)
 	slices.SortFunc(problems, func(a, b errdefs.Detail) int { return strings.Compare(a.Field, b.Field) })
 	if c.asked = problems; c.route.body {
-		return nil // decode tells of it together with the body
+		return nil // decode reports it together with the body's problems
 	}
 	return c.unclear()
 }
 
-// address returns the address that the request came from, without its port.
+// address returns the address of the client without its port.
 func address(r *http.Request) string {
 	if ap, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
 		return ap.Addr().Unmap().WithZone("").String()
@@ -348,8 +350,8 @@ func address(r *http.Request) string {
 	return "local"
 }
 
-// match reads If-Match, which may come in several lines; nil when there is none. An empty one matches nothing:
-// whoever sends it means to be careful.
+// match parses If-Match, which may consist of several lines; nil: no such header. An empty one matches nothing, because
+// its sender wants to be careful.
 func (c *call) match() *account.Match {
 	lines := c.r.Header["If-Match"]
 	if len(lines) == 0 {
@@ -363,7 +365,7 @@ func (c *call) match() *account.Match {
 
 func safe(method string) bool { return method == http.MethodGet || method == http.MethodHead }
 
-// readTime reads a moment in RFC 3339.
+// readTime parses an RFC 3339 time.
 func readTime(field, text string) (time.Time, error) {
 	t, err := instant.Parse(text)
 	if err != nil {

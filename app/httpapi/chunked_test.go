@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// trickle is a client that takes a long answer at some bytes a second, when what lies between has taken in the beginning.
+// trickle is a client that reads a long answer slowly, after buffers on the way have accepted the beginning.
 type trickle struct {
 	httptest.ResponseRecorder
 	rate  int
@@ -27,7 +27,7 @@ func (c *trickle) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// Write implements io.Writer as a connection does whose peer reads slowly.
+// Write implements io.Writer like a connection to a slow reader.
 func (c *trickle) Write(b []byte) (int, error) {
 	takes := time.Duration(len(b)) * time.Second / time.Duration(c.rate)
 	if c.taken < chunkedHeld {
@@ -42,8 +42,8 @@ func (c *trickle) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestALongAnswerIsTakenAtSomeRate: a client that reads a little now and then is cut off, one with a slow line is not, however
-// long it takes to make the answer.
+// TestALongAnswerIsTakenAtSomeRate: a client that reads too slowly is disconnected, a client with a slow line is not,
+// however long the answer takes.
 func TestALongAnswerIsTakenAtSomeRate(t *testing.T) {
 	const size, piece = 64 << 20, 64 << 10
 	for _, tt := range []struct {
@@ -82,8 +82,8 @@ func TestALongAnswerIsTakenAtSomeRate(t *testing.T) {
 	}
 }
 
-// TestALongAnswerKeepsTheStoreOpen: the store is not closed while an answer is made from it, and who waits for that can end the
-// answer.
+// TestALongAnswerKeepsTheStoreOpen: the store is not closed while an answer is generated from it, and the closer can
+// abort the answer.
 func TestALongAnswerKeepsTheStoreOpen(t *testing.T) {
 	s := newServer(t, options{})
 	var gate sync.RWMutex

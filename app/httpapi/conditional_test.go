@@ -10,7 +10,8 @@ import (
 	"opsmon/app/test/apptest"
 )
 
-// Entity tags are strong, but for that of GET /account, which shows cursors, one per role and encoding, and If-None-Match gives 304 (decisions.md section 2).
+// Entity tags are strong, except that of GET /account, which has cursors. There is one for each role and encoding, and
+// If-None-Match leads to 304 (decisions.md section 2).
 func TestEntityTags(t *testing.T) {
 	apptest.Long(t)
 	s := newServer(t, options{})
@@ -63,7 +64,7 @@ func TestEntityTags(t *testing.T) {
 	}
 }
 
-// Several If-None-Match lines are one list.
+// Several If-None-Match lines form one list.
 func TestIfNoneMatchInSeveralLines(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Member)
@@ -109,7 +110,7 @@ func TestIfMatch(t *testing.T) {
 	}
 }
 
-// What changes outside the configuration, a session's end for one, does not move the revision.
+// Changes outside the configuration, such as the end of a session, do not change the revision.
 func TestIfMatchIsAboutTheConfiguration(t *testing.T) {
 	s := newServer(t, options{})
 	member := s.roleKey(auth.Member)
@@ -125,7 +126,7 @@ func TestCompression(t *testing.T) {
 	s := newServer(t, options{})
 	admin := s.roleKey(auth.Admin)
 	for range 8 {
-		s.roleKey(auth.Admin) // so that the list of keys is larger than 1 KiB
+		s.roleKey(auth.Admin) // makes the list of keys larger than 1 KiB
 	}
 	for _, path := range []string{"/account", "/account/manifest", "/key", "/metrics", "/openapi.json"} {
 		for _, tt := range []struct {
@@ -159,7 +160,7 @@ func TestCompression(t *testing.T) {
 	}
 }
 
-// The compressed and the plain answer say the same.
+// The compressed and the plain answer have the same content.
 func TestEncodingsAgree(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Member)

@@ -9,13 +9,13 @@ import (
 
 type connKey struct{}
 
-// WithConn is for http.Server.ConnContext: a request can then do what concerns its connection.
+// WithConn is for http.Server.ConnContext and makes a request's connection available to handlers.
 func WithConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// giveUp has the connection of a request end when its other side has acknowledged nothing of what was sent for so long. The
-// system itself would try for a quarter of an hour, and writes succeed meanwhile for as long as they are small.
+// giveUp closes the connection of a request if its peer acknowledges nothing for the given time. The system itself
+// would retry for a quarter of an hour, and small writes succeed meanwhile.
 func giveUp(ctx context.Context, after time.Duration) {
 	c, _ := ctx.Value(connKey{}).(net.Conn)
 	for {
@@ -31,7 +31,7 @@ func giveUp(ctx context.Context, after time.Duration) {
 	}
 	raw, err := tcp.SyscallConn()
 	if err != nil {
-		return // the connection has ended
+		return // the connection is closed
 	}
 	_ = raw.Control(func(fd uintptr) { limitUnacknowledged(fd, after) })
 }

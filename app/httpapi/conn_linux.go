@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limitUnacknowledged bounds for how long what was sent on a socket may stay unacknowledged. A socket that is not TCP has no
-// such bound.
+// limitUnacknowledged limits how long data sent on a socket may stay unacknowledged. It has no effect on other sockets
+// than TCP.
 func limitUnacknowledged(fd uintptr, after time.Duration) {
 	_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(after.Milliseconds()))
 }

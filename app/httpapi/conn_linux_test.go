@@ -12,8 +12,8 @@ import (
 	"opsmon/app/auth"
 )
 
-// TestAStreamEndsWithADeadClient: a client whose machine is gone acknowledges nothing, while small pieces can be sent to it
-// for long. Its stream ends all the same.
+// TestAStreamEndsWithADeadClient: a client whose computer lost its network acknowledges nothing, while small writes to
+// it succeed for long. Its stream must end anyway.
 func TestAStreamEndsWithADeadClient(t *testing.T) {
 	s := newServer(t, options{})
 	quick(s)
@@ -29,7 +29,8 @@ func TestAStreamEndsWithADeadClient(t *testing.T) {
 	}
 	raw, err := c.(*net.TCPConn).SyscallConn()
 	s.must(nil, err)
-	nothing := []unix.SockFilter{{Code: unix.BPF_RET | unix.BPF_K}} // every packet is dropped, as if the machine were gone
+	// drops every packet, as if the computer had lost its network
+	nothing := []unix.SockFilter{{Code: unix.BPF_RET | unix.BPF_K}}
 	var failed error
 	s.must(nil, raw.Control(func(fd uintptr) {
 		failed = unix.SetsockoptSockFprog(int(fd), unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: uint16(len(nothing)), Filter: &nothing[0]})

@@ -4,5 +4,5 @@ package httpapi
 
 import "time"
 
-// limitUnacknowledged does nothing: the system's own limit holds.
+// limitUnacknowledged does nothing: the system's own limit applies.
 func limitUnacknowledged(uintptr, time.Duration) {}

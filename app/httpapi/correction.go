@@ -11,7 +11,7 @@ import (
 	"opsmon/schema"
 )
 
-// correctionRoutes are the operations on corrections of the past.
+// correctionRoutes returns the operations on corrections of the past.
 func correctionRoutes() []route {
 	return []route{
 		{
@@ -76,14 +76,14 @@ type correctionResult struct {
 	Computing []string `json:"computing"`
 }
 
-// made answers with a correction that is stored, by this request or the same one before, when the figures follow it, or
-// says of which stations they do not yet.
+// made replies with a stored correction, of this request or an identical one before, after its recalculation has
+// finished or with the stations that are still being recalculated.
 func (c *call) made(made *correction.Correction, err error) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
 	left, err := c.api.cfg.Corrections.Follow(c.p.AccountID, made)
-	if err != nil { // it is stored all the same
+	if err != nil { // it is stored anyway
 		left = made.StationCodes
 	}
 	out, err := ok(correctionResult{Correction: made, Effects: []correction.Effect{}, Complete: true, Computing: append([]string{}, left...)})
@@ -91,7 +91,7 @@ func (c *call) made(made *correction.Correction, err error) (reply, error) {
 	return out, err
 }
 
-// lookedAt answers with what a correction would do.
+// lookedAt replies with the preview of a correction.
 func lookedAt(p *correction.Preview, err error) (reply, error) {
 	if err != nil {
 		return reply{}, err
@@ -99,16 +99,16 @@ func lookedAt(p *correction.Preview, err error) (reply, error) {
 	return ok(correctionResult{Effects: p.Effects, Complete: p.Complete, Computing: []string{}})
 }
 
-// dryRun reads the parameter dryrun. An archived account refuses what is only tried as it refuses writes.
+// dryRun parses the parameter dryrun. An archived account refuses dry runs like writes.
 func (c *call) dryRun() (bool, error) {
-	dry := c.on("dryrun") // checkQuery has judged it
+	dry := c.on("dryrun") // validated by checkQuery
 	if dry && c.route.access != open {
 		return dry, c.writable()
 	}
 	return dry, nil
 }
 
-// postCorrection answers POST /correction (monitoring.md section 8).
+// postCorrection handles POST /correction (monitoring.md section 8).
 func postCorrection(c *call) (reply, error) {
 	in, err := c.correction()
 	if err != nil {
@@ -122,7 +122,7 @@ func postCorrection(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if err := c.takeSlot(); err != nil { // it reads manifests, and a look computes days
+	if err := c.takeSlot(); err != nil { // it reads manifests, and a preview calculates days
 		return reply{}, err
 	}
 	if dry {
@@ -131,7 +131,7 @@ func postCorrection(c *call) (reply, error) {
 	return c.made(c.api.cfg.Corrections.Make(c.p, request, in))
 }
 
-// correction reads the body of a correction, and reports all that is wrong with it.
+// correction decodes a correction and returns all problems with it.
 func (c *call) correction() (in correction.Input, err error) {
 	body, problems, err := c.shape(schema.CorrectionCreate, false)
 	if err != nil {
@@ -140,14 +140,14 @@ func (c *call) correction() (in correction.Input, err error) {
 	in = correctionInput(body)
 	if len(problems) > 0 {
 		var later errdefs.Problems
-		_ = later.Take(c.api.cfg.Corrections.Check(c.p, in)) // what else refuses it can be told when it is right
+		_ = later.Take(c.api.cfg.Corrections.Check(c.p, in)) // other errors are returned once the format is valid
 		problems.Merge(later)
 	}
 	return in, c.invalid(problems)
 }
 
-// correctionInput reads a body that the schema has passed. Its changes stay as they are, so that null is told from what
-// is missing.
+// correctionInput converts a body that matches the schema. Its changes are not decoded further, so null differs from a
+// missing value.
 func correctionInput(body any) correction.Input {
 	fields, _ := body.(map[string]any)
 	in := correction.Input{Changes: fields["changes"]}
@@ -159,14 +159,14 @@ func correctionInput(body any) correction.Input {
 	}
 	moment := func(name string) time.Time {
 		text, _ := fields[name].(string)
-		t, _ := instant.Parse(text) // the schema has seen that it is one
+		t, _ := instant.Parse(text) // the schema guarantees a time
 		return t
 	}
 	in.From, in.To = moment("from"), moment("to")
 	return in
 }
 
-// getCorrections answers GET /correction.
+// getCorrections handles GET /correction.
 func getCorrections(c *call) (reply, error) {
 	limit, skip := c.page(100, 1000)
 	if err := c.unclear(); err != nil {
@@ -179,7 +179,7 @@ func getCorrections(c *call) (reply, error) {
 	return list(corrections, total)
 }
 
-// postCorrectionUndo answers POST /correction/{id}/undo.
+// postCorrectionUndo handles POST /correction/{id}/undo.
 func postCorrectionUndo(c *call) (reply, error) {
 	dry, err := c.dryRun()
 	if err != nil {

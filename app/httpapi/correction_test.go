@@ -10,7 +10,7 @@ import (
 	"opsmon/app/auth"
 )
 
-// A correction is looked at, made, listed and undone by admins (monitoring.md section 8).
+// Admins preview, make, list and undo a correction (monitoring.md section 8).
 func TestCorrections(t *testing.T) {
 	s := newServer(t, options{})
 	admin := s.roleKey(auth.Admin)
@@ -53,7 +53,7 @@ func TestCorrections(t *testing.T) {
 	s.do(ask{method: "POST", path: "/correction?dry-run=true", key: admin, body: body}).want(t, 400)
 }
 
-// A correction whose answer was lost is sent again with its key: it is made once, and undone once.
+// A correction whose answer was lost is repeated with its key: it is made once, and undone once.
 func TestACorrectionIsMadeOnce(t *testing.T) {
 	s := newServer(t, options{})
 	body, admin := s.correctionOf(), s.roleKey(auth.Admin)
@@ -65,7 +65,7 @@ func TestACorrectionIsMadeOnce(t *testing.T) {
 		t.Helper()
 		return s.do(ask{method: "GET", path: "/correction", key: admin}).want(t, 200).at("paging", "totalElements")
 	}
-	send("make", "/correction?dryrun=true", body).want(t, 200) // uses no key up
+	send("make", "/correction?dryrun=true", body).want(t, 200) // does not use the key
 	first := send("make", "/correction", body).want(t, 200)
 	s.clock.advance(time.Minute)
 	again := send("make", "/correction", body).want(t, 200)
@@ -91,7 +91,8 @@ func TestACorrectionIsMadeOnce(t *testing.T) {
 	}
 }
 
-// What was refused is kept for supervisors where the floor sent it; who corrects saw the answer, and supervisors do not correct.
+// Refused writes of the floor are recorded for supervisors. A refused correction is not: its author saw the answer, and
+// supervisors make no corrections.
 func TestARefusedCorrectionIsNotKept(t *testing.T) {
 	s := newServer(t, options{})
 	body, supervisor := s.correctionOf(), s.roleKey(auth.Supervisor)

@@ -9,7 +9,7 @@ import (
 	"opsmon/app/iso"
 )
 
-// cronRoutes are the operations on cron patterns.
+// cronRoutes returns the operations on cron patterns.
 func cronRoutes() []route {
 	return []route{
 		{
@@ -51,13 +51,13 @@ type fires struct {
 	SmallestGapMinutes *int `json:"smallestGapMinutes"`
 }
 
-// Fires that GET /cron tells, without being asked for a number and at most.
+// The default and the largest number of fires in GET /cron.
 const (
 	someFires = 5
 	mostFires = 100
 )
 
-// getCron answers GET /cron: what a pattern means, by the code that Tasks come up by.
+// getCron handles GET /cron, with the same code that makes Tasks due.
 func getCron(c *call) (reply, error) {
 	n := c.number("count", someFires, 1, mostFires)
 	zone, err := iso.Zone(c.query("timezone"))

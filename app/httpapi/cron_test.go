@@ -9,7 +9,7 @@ import (
 	"opsmon/app/auth"
 )
 
-// TestCron: a pattern is told by the code that Tasks come up by, across a change of the clocks too.
+// TestCron: a pattern is explained by the code that makes Tasks due, including a clock change.
 func TestCron(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Readonly)
@@ -28,7 +28,7 @@ func TestCron(t *testing.T) {
 		}
 		last = at
 	}
-	// The day on which the clocks go forward has 23 hours.
+	// The day on which daylight saving time begins has 23 hours.
 	a = s.do(ask{method: "GET", path: "/cron?pattern=0+0+*+*+*&timezone=Europe/London", key: key}).want(t, 200)
 	holds(t, a, map[string]any{"result.smallestGapMinutes": 23 * 60})
 	for _, tt := range []struct{ query, field, issue string }{

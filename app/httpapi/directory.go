@@ -7,7 +7,7 @@ import (
 	"opsmon/app/account"
 )
 
-// directoryRoutes are the operations on the names of things.
+// directoryRoutes returns the operations on names.
 func directoryRoutes() []route {
 	return []route{
 		{
@@ -75,7 +75,7 @@ type directoryReason struct {
 	Parent *string `json:"parent"` // code of the parent reason; null at the top
 }
 
-// getDirectory answers GET /directory.
+// getDirectory handles GET /directory.
 func getDirectory(c *call) (reply, error) {
 	snap, err := c.api.cfg.Accounts.Get(c.p.AccountID)
 	if err != nil {
@@ -111,7 +111,7 @@ func plantOf(p *account.Plant) directoryPlant {
 	return plant
 }
 
-// add puts reasons into the directory, each before those below it.
+// add appends reasons to the directory, each before its children.
 func (d *directory) add(reasons []account.Reason, parent *string) {
 	for i := range reasons {
 		r := &reasons[i]

@@ -9,7 +9,7 @@ import (
 	"opsmon/app/instant"
 )
 
-// energyRoutes are the operations on energy.
+// energyRoutes returns the operations on energy.
 func energyRoutes() []route {
 	return []route{
 		{
@@ -73,7 +73,7 @@ func energyOf(e *report.Energy) energyView {
 	}
 }
 
-// getEnergy answers GET /energy.
+// getEnergy handles GET /energy.
 func getEnergy(c *call) (reply, error) {
 	by := c.by(oee.ByPlant, oee.ByGroup, oee.ByStation, oee.ByHour, oee.ByDay, oee.ByWeek, oee.ByMonth)
 	x, err := c.choose(report.Longest(by), "today")

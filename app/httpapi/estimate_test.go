@@ -11,7 +11,7 @@ import (
 	"opsmon/app/engine/report"
 )
 
-// TestTooManyResults: a request whose answer would be too large is refused before its stations are read one after another.
+// TestTooManyResults: a request with too many results is refused before its stations are read.
 func TestTooManyResults(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Readonly)
@@ -28,11 +28,11 @@ func TestTooManyResults(t *testing.T) {
 	for _, path := range []string{"/oee?by=station,day&", "/oee?by=hour&", "/energy?by=hour&stationcodes=PACK-1&"} {
 		s.do(ask{method: "GET", path: path + rangeOf(start, 0, 5*24*time.Hour), key: key}).want(t, 200)
 	}
-	// Nothing is known of the time before: few results, however long it is.
+	// There is no data before: few results, however long the range.
 	s.do(ask{method: "GET", path: "/oee?by=station,hour&" + rangeOf(start, -100*24*time.Hour, time.Hour), key: key}).want(t, 200)
 }
 
-// TestMemoryIsGivenBack: what a long read took is the system's again soon after it.
+// TestMemoryIsGivenBack: the memory of a long read is returned to the system soon after it.
 func TestMemoryIsGivenBack(t *testing.T) {
 	var g giveBack
 	g.begin()

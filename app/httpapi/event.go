@@ -15,7 +15,7 @@ import (
 	"opsmon/app/errdefs"
 )
 
-// eventRoutes are the operations on the stream of events.
+// eventRoutes returns the operations on the event stream.
 func eventRoutes() []route {
 	return []route{
 		{
@@ -54,33 +54,34 @@ func eventRoutes() []route {
 	}
 }
 
-// How many streams of events may be open at once: of one credential, so that a screen that forgets to close its own does
-// not keep others out, and in all, so that they leave connections for everything else. Of all, a person may have three
-// quarters with all their credentials together, and an account seven eighths.
+// Limits of open event streams: of one credential, so that a screen that leaks streams does not exclude others, and in
+// total, so that connections remain for everything else. All credentials of a person may have three quarters of the
+// total, and an account seven eighths.
 const (
 	maxStreamsEach = 32
 	maxStreams     = 512
-	personLeaves   = 4 // the part of all that a person leaves to others
-	accountLeaves  = 8 // the part of all that an account leaves to others
+	personLeaves   = 4 // the inverse of the share that a person leaves to others
+	accountLeaves  = 8 // the inverse of the share that an account leaves to others
 )
 
-// streamTimes says how a stream of events goes on.
+// streamTimes has the intervals and timeouts of an event stream.
 type streamTimes struct {
-	beat  time.Duration // between events that keep clients and proxies from thinking the connection dead
-	look  time.Duration // between looks whether the credential still holds
-	pause time.Duration // between two packs of events: what happens meanwhile goes in one
-	taken time.Duration // for the client to take what is sent; more than beat, because HTTP/2 counts waiting as well
-	dead  time.Duration // after which a client that acknowledges nothing is gone: small pieces are sent for long before a write fails
-	life  time.Duration // after which the client is to connect anew, which makes its session longer
-	retry time.Duration // how long it is to wait before
+	beat  time.Duration // interval of events that keep clients and proxies from closing an idle connection
+	look  time.Duration // interval of checks of the credential
+	pause time.Duration // minimum time between two writes; events in between are sent together
+	taken time.Duration // timeout of a write; more than beat, because with HTTP/2 it includes waiting
+	// time without an acknowledgement after which a client is gone, because small writes succeed for long
+	dead  time.Duration
+	life  time.Duration // after which the client must reconnect, which extends its session
+	retry time.Duration // how long it must wait before reconnecting
 }
 
-// streams are the connections that events go out on (monitoring.md section 8). None of them holds the gate: they read
-// from memory alone, and end when the API does.
+// streams are the open event streams (monitoring.md section 8). They do not hold the gate: they only read memory, and
+// end with the API.
 type streams struct {
 	hub    *event.Hub
 	times  streamTimes
-	most   int // in all
+	most   int // in total
 	ending chan struct{}
 
 	mu    sync.Mutex
@@ -89,17 +90,17 @@ type streams struct {
 	by    map[streamsOf]int
 }
 
-// streamsOf names what streams are counted by.
+// streamsOf identifies a group of streams that are counted together.
 type streamsOf struct{ what, name string }
 
-// share is a count of streams with its limit.
+// share is the number of streams of a group and its limit.
 type share struct {
 	of   streamsOf
 	most int
-	text string // what is over it, and what to do
+	text string // error text: what exceeds the limit, and what to do
 }
 
-// shares returns what a stream counts for.
+// shares returns the groups of a stream.
 func (a *streams) shares(s *stream) [3]share {
 	return [3]share{
 		{streamsOf{"credential", s.credential}, maxStreamsEach, "with this credential, and no more may be; close some, or use another credential"},
@@ -122,20 +123,20 @@ func newStreams(hub *event.Hub, connections int) *streams {
 	}
 }
 
-// stream is one connection that events go out on.
+// stream is one connection with events.
 type stream struct {
 	api        *API
 	p          auth.Principal
 	credential string
 	caller     string
 	want       wanted
-	seen       uint64 // sequence number of the last event that was sent, or left out
-	lost       bool   // the client has missed something that is not remembered
+	seen       uint64 // sequence number of the last event that was sent or filtered out
+	lost       bool   // the client missed events that are no longer stored
 	rc         *http.ResponseController
-	sent       time.Time // the last time that something was
+	sent       time.Time // time of the last write
 }
 
-// wanted says which events a client asked for.
+// wanted is a client's filter of events.
 type wanted struct {
 	types    []event.Type // nil: all
 	codes    []string     // of stations; nil: all
@@ -144,7 +145,7 @@ type wanted struct {
 	stations map[string]bool // of the plant, by the snapshot
 }
 
-// getEvents answers GET /events.
+// getEvents handles GET /events.
 func getEvents(c *call) (reply, error) {
 	s := &stream{api: c.api, p: c.p, credential: c.p.Actor().Credential, caller: c.caller(), rc: http.NewResponseController(c.w)}
 	if err := c.wanted(&s.want); err != nil {
@@ -164,7 +165,7 @@ func getEvents(c *call) (reply, error) {
 	return reply{events: s}, nil
 }
 
-// wanted reads which events a client asks for.
+// wanted parses the filter of a request.
 func (c *call) wanted(w *wanted) error {
 	w.types = some(c, "types", "station, issue, schedule, task, message and account", func(name string) (event.Type, bool) {
 		t := event.Type(name)
@@ -196,7 +197,7 @@ func (c *call) wanted(w *wanted) error {
 
 var eventTypes = []event.Type{event.Station, event.Issue, event.Schedule, event.Task, event.Message, event.Account}
 
-// look finds the stations of the plant that is asked for. found is true also when none is.
+// look finds the stations of the requested plant. found is true if no plant was requested.
 func (w *wanted) look(snap *account.Snapshot) (found bool, err error) {
 	if w.plant == "" || w.snapshot == snap {
 		return true, nil
@@ -220,8 +221,8 @@ func (w *wanted) look(snap *account.Snapshot) (found bool, err error) {
 	return found, nil
 }
 
-// has reports whether an event was asked for. One that is about no station is for those who asked for all, but for a new
-// configuration, which may concern any.
+// has reports whether an event passes the filter. An event without a station passes only an empty filter of stations,
+// except a new configuration, which may affect any station.
 func (w *wanted) has(e *event.Event) bool {
 	if e.Type == event.Account {
 		return w.types == nil || slices.Contains(w.types, e.Type)
@@ -231,7 +232,7 @@ func (w *wanted) has(e *event.Event) bool {
 		(w.plant == "" || w.stations[e.Station])
 }
 
-// enter makes place for a stream, or refuses it. Errors: TooMany, Unavailable.
+// enter adds a stream if the limits allow it. Errors: TooMany, Unavailable.
 func (a *streams) enter(s *stream) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -271,8 +272,8 @@ func (a *streams) count() float64 {
 	return float64(len(a.open))
 }
 
-// EndStreams ends all streams of events and lets no more begin. It returns at once; a client that takes nothing holds
-// its stream up for a second. It may be called again.
+// EndStreams ends all event streams and refuses new ones. It returns at once; a client that does not read delays its
+// stream by a second. It may be called again.
 func (a *API) EndStreams() {
 	s := a.streams
 	s.mu.Lock()
@@ -282,17 +283,17 @@ func (a *API) EndStreams() {
 		close(s.ending)
 	}
 	for one := range s.open {
-		_ = one.rc.SetWriteDeadline(time.Now().Add(time.Second)) // a connection that cannot take one ends with the server
+		_ = one.rc.SetWriteDeadline(time.Now().Add(time.Second)) // a connection without deadlines ends with the server
 	}
 }
 
-// writeEvents sends a stream of events until the client goes, its credential does, or the API ends.
+// writeEvents sends events until the client disconnects, its credential expires, or the API ends.
 func (a *API) writeEvents(w http.ResponseWriter, r *http.Request, s *stream) int {
 	defer a.streams.leave(s)
 	h := w.Header()
 	h["Cache-Control"] = noStore
 	h.Set("Content-Type", "text/event-stream")
-	h.Set("X-Accel-Buffering", "no") // proxies of that family hold answers back otherwise
+	h.Set("X-Accel-Buffering", "no") // nginx buffers answers otherwise
 	if r.Method == http.MethodHead {
 		return http.StatusOK
 	}
@@ -301,7 +302,7 @@ func (a *API) writeEvents(w http.ResponseWriter, r *http.Request, s *stream) int
 	return http.StatusOK
 }
 
-// run is the stream's life.
+// run sends events until the stream ends.
 func (s *stream) run(w http.ResponseWriter, r *http.Request) {
 	all := s.api.streams
 	look, life := time.NewTicker(all.times.look), time.NewTimer(all.times.life)
@@ -319,7 +320,7 @@ func (s *stream) run(w http.ResponseWriter, r *http.Request) {
 			if !s.holds() || !s.send(w, buf) {
 				return
 			}
-			more, rest = nil, time.After(all.times.pause) // what happens meanwhile goes in one
+			more, rest = nil, time.After(all.times.pause) // events during the pause are sent together
 		}
 		if cap(buf) > 64<<10 {
 			buf = nil
@@ -337,8 +338,8 @@ func (s *stream) run(w http.ResponseWriter, r *http.Request) {
 			case <-rest:
 				waiting = false
 			case <-look.C:
-				// Who sleeps on while others change has missed nothing of theirs, however much it was. (more is nil while what has
-				// been taken from news rests.)
+				// A stream that only waits for events of other stations has missed nothing. (more is nil during a pause
+				// after news.)
 				if latest, quiet := all.hub.Quiet(news); quiet && more != nil {
 					s.seen = latest
 				}
@@ -350,7 +351,7 @@ func (s *stream) run(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// beat shows that the connection lives. What was left out counts as seen.
+// beat sends a sign of life. Filtered events count as seen.
 func (s *stream) beat(w http.ResponseWriter) bool {
 	buf := s.next(nil)
 	if len(buf) == 0 {
@@ -359,8 +360,8 @@ func (s *stream) beat(w http.ResponseWriter) bool {
 	return s.send(w, buf)
 }
 
-// holds reports whether the client may still have what it asked for: a credential with which another role or account has
-// come must ask anew.
+// holds reports whether the client may still receive its events. After a change of its role or account it must
+// reconnect.
 func (s *stream) holds() bool {
 	now, err := s.api.cfg.Auth.Present(s.p)
 	if err != nil || now.AccountID != s.p.AccountID || now.Role != s.p.Role || !slices.Equal(now.StationCodes, s.p.StationCodes) {
@@ -377,7 +378,7 @@ func (s *stream) holds() bool {
 	return err == nil
 }
 
-// next appends what is new. What a station does is told by its newest event alone.
+// next appends new events. Of several events about a station only the newest is sent.
 func (s *stream) next(b []byte) []byte {
 	list, missed := s.api.streams.hub.Since(s.p.AccountID, s.seen)
 	if len(list) > 0 {
@@ -404,7 +405,7 @@ func (s *stream) next(b []byte) []byte {
 	return b
 }
 
-// appendEvent appends an event as the stream carries it.
+// appendEvent appends an encoded event.
 func appendEvent(b []byte, e *event.Event) []byte {
 	b = strconv.AppendUint(append(b, "id: "...), e.Sequence, 10)
 	b = append(append(b, "\nevent: "...), e.Type...)
@@ -416,12 +417,12 @@ func appendEvent(b []byte, e *event.Event) []byte {
 	return append(append(b, data...), "\n\n"...)
 }
 
-// send sends bytes at once. False: the client is gone, or does not take them.
+// send writes bytes at once. It returns false if the client is gone or does not read.
 func (s *stream) send(w http.ResponseWriter, b []byte) bool {
 	all := s.api.streams
-	_ = s.rc.SetWriteDeadline(time.Now().Add(all.times.taken)) // a connection that cannot take one has none to exceed
+	_ = s.rc.SetWriteDeadline(time.Now().Add(all.times.taken)) // a connection without deadlines needs none
 	select {
-	case <-all.ending: // whose deadline is another
+	case <-all.ending: // EndStreams has set another deadline
 		return false
 	default:
 	}

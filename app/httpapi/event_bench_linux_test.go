@@ -18,9 +18,9 @@ import (
 	"opsmon/app/test/growth"
 )
 
-// BenchmarkGrowthEvents checks what 300 tablets cost that follow all stations, of which each tells something new every ten
-// seconds, in percent of one core and in MiB beyond what the process had before, and what the same costs with the least that
-// net/http can do. Clients are in the figures, the same ones for both. An iteration is a second.
+// BenchmarkGrowthEvents measures 300 tablets that follow all stations, with an event of each station every ten seconds,
+// in percent of one core and in MiB above the initial memory. For comparison it measures a minimal net/http server.
+// Both include the same clients. An iteration is a second.
 func BenchmarkGrowthEvents(b *testing.B) {
 	growth.Table(b, []growth.Figure{
 		{What: "300 tablets that see each station change every 10 s, % of a core", Floor: "bare net/http writing the same"},
@@ -48,10 +48,10 @@ const tablets = 300
 
 var streamed = json.RawMessage(`{"stationCode":"PACK-1","statusCode":"productive","statusCodeUpdatedAt":"2026-11-20T08:15:30.123Z","good":12345,"bad":17,"lineSpeed":118.5,"operator":"ANN"}`)
 
-// bareStreaming is the least that streams events: each stream waits for the next one.
+// bareStreaming is a minimal event stream: each stream waits for the next event.
 type bareStreaming struct {
 	server *httptest.Server
-	next   chan chan struct{} // holds what the next event closes
+	next   chan chan struct{} // has the channel that the next event closes
 	done   chan struct{}
 }
 
@@ -97,7 +97,7 @@ func (x *bareStreaming) close() {
 	x.server.Close()
 }
 
-// measure lets tablets listen for some seconds in each of which there are updates, evenly spread.
+// measure lets tablets receive events for some seconds, with evenly spread updates.
 func measure(b *testing.B, seconds, updates int, server *httptest.Server, key func(int) string, publish func(i int)) (core, mebibytes float64) {
 	var got atomic.Int64
 	before := resident(b)
@@ -153,7 +153,7 @@ func cpu(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// resident is what of the heap and the stacks is in use, in MiB.
+// resident returns the used memory of heap and stacks, MiB.
 func resident(*testing.B) float64 {
 	runtime.GC()
 	var m runtime.MemStats

@@ -25,7 +25,7 @@ type listener struct {
 	blocks chan string // each event or comment as sent; closed at the end
 }
 
-// listen opens a stream that lives as long as the test wants.
+// listen opens a stream until the test ends.
 func (s *server) listen(a ask) *listener {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -103,7 +103,7 @@ func (l *listener) wantEnd(within time.Duration) {
 	}
 }
 
-// quick makes streams that live until something ends them, and look about often.
+// quick uses streams without a limited life that check their credentials often.
 func quick(s *server) {
 	t := &s.api.streams.times
 	t.life, t.look, t.pause = time.Hour, 10*time.Millisecond, 5*time.Millisecond
@@ -178,7 +178,7 @@ func TestEventsAreChosen(t *testing.T) {
 	}
 }
 
-// A station that joins the plant is told of, one that leaves it is not any more.
+// Events of a station begin when it joins the plant, and end when it leaves.
 func TestEventsFollowTheManifest(t *testing.T) {
 	s := newServer(t, options{})
 	quick(s)
@@ -218,9 +218,9 @@ func TestEventsResume(t *testing.T) {
 	}
 	for last, want := range map[string]string{
 		"5999":                 frame(6000, event.Issue, "4999"),
-		"1003":                 "id: 6000\nevent: reset\ndata: {}\n", // no longer remembered
-		"17":                   "id: 6000\nevent: reset\ndata: {}\n", // of another run of the service
-		"6001":                 "id: 6000\nevent: reset\ndata: {}\n", // of one whose clock was ahead
+		"1003":                 "id: 6000\nevent: reset\ndata: {}\n", // no longer stored
+		"17":                   "id: 6000\nevent: reset\ndata: {}\n", // of an earlier run of the service
+		"6001":                 "id: 6000\nevent: reset\ndata: {}\n", // of a run whose clock was ahead
 		"x":                    "id: 6000\nevent: reset\ndata: {}\n",
 		"-1":                   "id: 6000\nevent: reset\ndata: {}\n",
 		"99999999999999999999": "id: 6000\nevent: reset\ndata: {}\n",
@@ -235,15 +235,15 @@ func TestEventsResume(t *testing.T) {
 	l.want(frame(6001, event.Issue, "{}"))
 }
 
-// What was left out counts as seen, so that a client of few events can resume as well.
-// Who follows a station that is quiet has missed nothing of it, however much happens at others before a sign of life is due.
+// Filtered events count as seen, so a client with a narrow filter can resume, too. A client of a quiet station misses
+// nothing, however many events of other stations come before the next sign of life.
 func TestEventsOfAQuietStation(t *testing.T) {
 	s := newServer(t, options{})
 	quick(s)
 	l := s.listen(ask{path: "/events?stationcodes=PACK-2", key: s.roleKey(auth.Readonly)})
 	l.want("retry: 3000\nid: 1000\n")
 	for range 3 {
-		for range 2000 { // of some thousand that are remembered
+		for range 2000 { // of some thousand stored ones
 			s.happens(event.Station, "PACK-1", "{}")
 		}
 		time.Sleep(10 * s.api.streams.times.look)
@@ -309,7 +309,7 @@ func TestEventsEndWithTheCredential(t *testing.T) {
 	}
 }
 
-// A revoked key is told nothing more, whether or not anybody has looked about yet.
+// A revoked key gets no further events, even before the next check of its credential.
 func TestEventsAfterRevocation(t *testing.T) {
 	s := newServer(t, options{})
 	quick(s)
@@ -355,12 +355,12 @@ func TestEventsHaveLimits(t *testing.T) {
 		last = s.listen(ask{path: "/events", key: key})
 	}
 	s.do(ask{method: "GET", path: "/events", key: key}).want(t, 429)
-	s.listen(ask{path: "/events", key: s.roleKey(auth.Operator)}) // another credential is unharmed
+	s.listen(ask{path: "/events", key: s.roleKey(auth.Operator)}) // another credential is not affected
 	last.resp.Body.Close()
 	eventually(t, func() bool { return s.api.streams.count() == maxStreamsEach })
 	s.listen(ask{path: "/events", key: key})
 
-	// Of a person, with however many credentials, three quarters of all, and of an account all but an eighth.
+	// A person may have three quarters of all streams with any number of credentials, and an account seven eighths.
 	fill := func(n int, p auth.Principal) (list []*stream) {
 		for i := range n {
 			p.KeyID = fmt.Sprint(i)
@@ -393,7 +393,7 @@ func TestEventsHaveLimits(t *testing.T) {
 	s.do(ask{method: "GET", path: "/events", key: s.roleKey(auth.Operator)}).want(t, 503)
 }
 
-// Streams leave half of the connections for everything else.
+// Event streams leave half of the connections for everything else.
 func TestStreamsLeaveConnections(t *testing.T) {
 	for connections, want := range map[int]int{0: maxStreams, 100: 50, 1024: maxStreams, 10_000: maxStreams} {
 		if got := newStreams(nil, connections).most; got != want {
@@ -413,7 +413,7 @@ func eventually(t *testing.T, holds func() bool) {
 	t.Fatal("it did not come about in 5 s")
 }
 
-// A client that never reads is cut off when its connection takes no more, and another is told everything meanwhile.
+// A client that never reads is disconnected when its connection is full, and others get all events meanwhile.
 func TestEventsToAClientThatNeverReads(t *testing.T) {
 	s := newServer(t, options{})
 	quick(s)
@@ -437,7 +437,7 @@ func TestEventsToAClientThatNeverReads(t *testing.T) {
 	}
 }
 
-// A client that never reads does not hold up the end of the service.
+// A client that never reads does not delay the end of the service.
 func TestEventsEndWhenNobodyReads(t *testing.T) {
 	s := newServer(t, options{})
 	quick(s)
@@ -449,7 +449,7 @@ func TestEventsEndWhenNobodyReads(t *testing.T) {
 	s.must(nil, err)
 	eventually(t, func() bool { return s.api.streams.count() == 1 })
 	data := `"` + strings.Repeat("x", 64<<10) + `"`
-	for range 400 { // 25 MiB, more than the machine keeps for a connection
+	for range 400 { // 25 MiB, more than the system buffers for a connection
 		s.happens(event.Issue, "PACK-1", data)
 	}
 	time.Sleep(200 * time.Millisecond)

@@ -18,7 +18,7 @@ import (
 	"opsmon/app/work/task"
 )
 
-// exportRoutes are the operations on exports.
+// exportRoutes returns the operations on exports.
 func exportRoutes() []route {
 	return []route{
 		{
@@ -43,13 +43,13 @@ func exportRoutes() []route {
 	}
 }
 
-// table is what can be exported: its columns, and its rows one after another.
+// table is an export: its columns, and an iterator over its rows.
 type table struct {
 	header []string
 	each   func(ctx context.Context, row func(cells []string) error) error
 }
 
-// exports read what the tables of GET /export/{table} take beside a choice, by name, and return what makes them of one.
+// exports has for each table a function that parses its parameters and returns the constructor of the table.
 var exports = map[string]func(c *call) func(x *report.Selection) (*table, error){
 	"windows": exportWindows, "schedules": exportSchedules, "tasks": exportTasks, "issues": exportIssues,
 }
@@ -57,7 +57,7 @@ var exports = map[string]func(c *call) func(x *report.Selection) (*table, error)
 // csvType is the content type of tables.
 const csvType = "text/csv; charset=utf-8"
 
-// getExport answers GET /export/{table}.
+// getExport handles GET /export/{table}.
 func getExport(c *call) (reply, error) {
 	name := c.params.ByName("table")
 	export := exports[name]
@@ -88,7 +88,7 @@ func getExport(c *call) (reply, error) {
 	}}}, nil
 }
 
-// writeCSV writes a row by RFC 4180.
+// writeCSV writes a row as specified by RFC 4180.
 func writeCSV(b *bufio.Writer, cells []string) error {
 	for i, cell := range cells {
 		if i > 0 {
@@ -103,12 +103,12 @@ func writeCSV(b *bufio.Writer, cells []string) error {
 		b.WriteString(strings.ReplaceAll(cell, `"`, `""`))
 		b.WriteByte('"')
 	}
-	_, err := b.WriteString("\r\n") // an error before stays with the writer
+	_, err := b.WriteString("\r\n") // the writer keeps earlier errors
 	return err
 }
 
-// harmless keeps a spreadsheet from taking what somebody wrote for a formula: such a text gets an apostrophe before it,
-// which spreadsheets show nothing of. A number may begin with a minus.
+// harmless prevents a spreadsheet from interpreting a text as a formula, by an apostrophe in front of it, which
+// spreadsheets do not show. A number may begin with a minus sign.
 func harmless(cell string) string {
 	if cell == "" || !strings.ContainsRune("=+-@\t\r\n", rune(cell[0])) {
 		return cell
@@ -126,7 +126,7 @@ var windowColumns = []string{
 	"unscheduledGoodCount", "unscheduledBadCount", "noDataGoodCount", "noDataBadCount",
 }
 
-// exportWindows makes the table of windows, by the resolution that is asked for.
+// exportWindows exports windows of the requested resolution.
 func exportWindows(c *call) func(x *report.Selection) (*table, error) {
 	by := c.resolution()
 	return func(x *report.Selection) (*table, error) {
@@ -140,7 +140,7 @@ func exportWindows(c *call) func(x *report.Selection) (*table, error) {
 	}
 }
 
-// exportSchedules makes the table of schedules that have time in the range, station by station.
+// exportSchedules exports the schedules that overlap the range, station by station.
 func exportSchedules(c *call) func(x *report.Selection) (*table, error) {
 	return func(x *report.Selection) (*table, error) {
 		return &table{schedule.CSVHeader(), func(ctx context.Context, row func([]string) error) error {
@@ -169,7 +169,7 @@ var taskColumns = []string{
 	"startedBy", "completedAt", "recordedAt", "completedBy", "note",
 }
 
-// exportTasks makes the table of Tasks that became available in the range, station by station and month by month.
+// exportTasks exports the Tasks that became available in the range, station by station and month by month.
 func exportTasks(c *call) func(x *report.Selection) (*table, error) {
 	return func(x *report.Selection) (*table, error) {
 		return &table{taskColumns, func(ctx context.Context, row func([]string) error) error {
@@ -182,7 +182,7 @@ func exportTasks(c *call) func(x *report.Selection) (*table, error) {
 					if err != nil {
 						return err
 					}
-					slices.Reverse(views) // the oldest first
+					slices.Reverse(views) // oldest first
 					for _, v := range views {
 						if err := row(taskCells(v)); err != nil {
 							return err
@@ -202,7 +202,7 @@ func taskCells(v *task.View) []string {
 	}
 }
 
-// timeText writes a time for a table; what is not known is empty.
+// timeText formats a time for a table; nil is empty.
 func timeText(t *instant.Time) string {
 	if t == nil {
 		return ""
@@ -230,7 +230,7 @@ func text(s *string) string {
 	return *s
 }
 
-// decimal writes a number with a point, in full; what is not known is empty.
+// decimal formats a number with a decimal point and all digits; nil is empty.
 func decimal(v *float64) string {
 	if v == nil {
 		return ""

@@ -23,7 +23,7 @@ import (
 	"opsmon/app/test/apptest"
 )
 
-// monday is the beginning of an early shift of acme's packers that is over: 6 o'clock in Berlin on a Monday.
+// monday returns the start of a past early shift of acme's packers: 6 o'clock in Berlin on a Monday.
 func monday(t testing.TB, now time.Time) time.Time {
 	t.Helper()
 	berlin, err := time.LoadLocation("Europe/Berlin")
@@ -37,11 +37,11 @@ func monday(t testing.TB, now time.Time) time.Time {
 	return time.Date(d.Year(), d.Month(), d.Day(), 6, 0, 0, 0, berlin)
 }
 
-// plant lets two packers work a Monday's first hours, so that every figure can be worked out by hand.
+// plant runs two packers in the first hours of a Monday, with numbers that allow calculation by hand.
 //
-// From 6 to 8 the wafer B2 is scheduled on PACK-1, at 90 an hour. From 6 to 7 it runs: each minute brings 2 good wafers,
-// and once 6 bad ones. From 7 on it stands still, which after an hour, at 8, is a stop. Each minute until 8 takes 0.1 kWh.
-// PACK-2 is heard of from 6 to 6:30 and has no schedule; each minute takes 0.2 kWh.
+// From 6 to 8 the wafer B2 is scheduled on PACK-1, at 90 an hour. From 6 to 7 it runs: each minute has 2 good wafers,
+// and one has 6 bad ones. From 7 on it is stopped, which becomes a stop after an hour, at 8. Each minute until 8 uses
+// 0.1 kWh. PACK-2 sends signals from 6 to 6:30 and has no schedule; each minute uses 0.2 kWh.
 func (s *server) plant() (start time.Time) {
 	s.t.Helper()
 	s.must(nil, s.floor.Pass("acme"))
@@ -85,7 +85,7 @@ func (s *server) plant() (start time.Time) {
 	return start
 }
 
-// caughtUp waits until what came late has been accounted for at stations: other work goes before it.
+// caughtUp waits until late signals of stations were processed, which has a low priority.
 func (s *server) caughtUp(start time.Time, codes ...string) {
 	s.t.Helper()
 	for _, code := range codes {
@@ -103,12 +103,12 @@ func (s *server) caughtUp(start time.Time, codes ...string) {
 	}
 }
 
-// rangeOf writes a range as a query.
+// rangeOf formats a range as a query.
 func rangeOf(start time.Time, from, to time.Duration) string {
 	return "from=" + instant.Format(start.Add(from)) + "&to=" + instant.Format(start.Add(to))
 }
 
-// holds compares members of an answer, by their path, with what they are to be.
+// holds compares members of an answer, by path, with expected values.
 func holds(t *testing.T, a *answer, want map[string]any) {
 	t.Helper()
 	for path, value := range want {
@@ -152,7 +152,7 @@ func TestFigures(t *testing.T) {
 		if list := a.at("results").([]any); len(list) != 60 {
 			t.Errorf("%d rows", len(list))
 		}
-		// A page may end at one station and go on with the next.
+		// A page may begin at one station and end at the next.
 		a = get("/station-window?stationcodes=PACK-1,PACK-2&" + two + "&limit=4&skip=118")
 		holds(t, a, map[string]any{"paging.totalElements": 240, "results.1.stationCode": "PACK-1", "results.2.stationCode": "PACK-2", "results.2.windowStartAt": instant.Format(start), "results.2.idleMs": 60000, "results.2.productionIdealCount": nil})
 		if all := get("/station-window?stationcodes=PACK-1&" + rangeOf(start, 0, 24*time.Hour)).at("results").([]any); len(all) != 1440 {
@@ -188,7 +188,7 @@ func TestFigures(t *testing.T) {
 		})
 	})
 	t.Run("oee", func(t *testing.T) {
-		// A = 60 of 120 minutes, P = 126 of the 90 that were due in the hour without downtime, Q = 120 of 126.
+		// A = 60 of 120 minutes, P = 126 of the 90 due in the hour without downtime, Q = 120 of 126.
 		a := get("/oee?stationcodes=PACK-1&" + two)
 		holds(t, a, map[string]any{
 			"results.0.stationCode": nil, "results.0.startAt": instant.Format(start), "results.0.endAt": instant.Format(start.Add(2 * time.Hour)), "results.0.profile": "default",
@@ -200,10 +200,10 @@ func TestFigures(t *testing.T) {
 			"results.0.losses.speed.units": 90 - 126, "results.0.losses.speed.ms": 3600000 - 126*40000, "results.0.losses.quality.units": 6, "results.0.losses.quality.ms": 240000,
 			"results.0.losses.schedule.ms": 0, "results.0.losses.schedule.units": nil,
 		})
-		// 84 minutes of work were done in 60.
+		// 84 minutes of work in 60.
 		holds(t, get("/oee?profile=iso22400&stationcodes=PACK-1&"+two), map[string]any{"results.0.availability.value": 0.5, "results.0.performance.value": 84.0 / 60})
 		holds(t, get("/oee?profile=evocon&stationcodes=PACK-1&"+two), map[string]any{"results.0.availability.value": 0.5, "results.0.performance.value": 1})
-		// Whoever made nothing that was planned has no figures.
+		// A station without any planned production has no figures.
 		holds(t, get("/oee?stationcodes=PACK-2&"+two), map[string]any{"results.0.availability.value": nil, "results.0.oee.value": nil, "results.0.coverage.value": nil, "results.0.losses.schedule.ms": 1740000})
 		by := get("/oee?by=station,hour&plantcode=north&groupcode=packing&" + two)
 		holds(t, by, map[string]any{
@@ -216,7 +216,7 @@ func TestFigures(t *testing.T) {
 		holds(t, shift, map[string]any{"results.1.shiftName": "Early", "results.1.productionGoodCount": 120, "results.1.shiftMs": 8 * 3600000, "results.2.shiftName": "Late", "results.0.shiftName": nil, "results.0.outOfShiftMs": 8.5 * 3600000})
 	})
 	t.Run("energy", func(t *testing.T) {
-		// 12 kWh on PACK-1, all in scheduled production; 6 on PACK-2, none; 0.25 a kWh.
+		// 12 kWh on PACK-1, all in scheduled production; 6 on PACK-2, all outside; 0.25 a kWh.
 		holds(t, get("/energy?by=station&groupcode=packing&"+two), map[string]any{
 			"results.0.stationCode": "PACK-1", "results.0.electricalKwh": 12, "results.0.outsideProductionKwh": 0, "results.0.cost": 3, "results.0.co2": nil,
 			"results.0.productionCount": 126, "results.0.productiveMs": 3600000, "results.0.kwhPerUnit": 12.0 / 126, "results.0.kwhPerProductiveHour": 12,
@@ -228,7 +228,8 @@ func TestFigures(t *testing.T) {
 	t.Run("energy that nobody measured", func(t *testing.T) {
 		minutes := get("/station-window?stationcodes=PACK-2&limit=1000&" + two)
 		holds(t, minutes, map[string]any{
-			"results.0.electricalKwh": 0.2, "results.0.electricalKnownMs": 0, "results.1.electricalKnownMs": 60000, // of what time the first one is nobody knows
+			// the time covered by the first one is unknown
+			"results.0.electricalKwh": 0.2, "results.0.electricalKnownMs": 0, "results.1.electricalKnownMs": 60000,
 			"results.29.electricalKwh": 0.2, "results.30.electricalKwh": nil, "results.30.electricalKnownMs": 0, "results.119.electricalKwh": nil,
 		})
 		holds(t, get("/station-window?resolution=hour&stationcodes=PACK-2&"+two), map[string]any{"results.0.electricalKwh": 6, "results.0.electricalKnownMs": 29 * 60000, "results.1.electricalKwh": nil})
@@ -240,7 +241,8 @@ func TestFigures(t *testing.T) {
 		})
 		holds(t, get("/energy?by=group&"+two), map[string]any{
 			"results.0.groupCode": "packing", "results.0.electricalKwh": 18, "results.0.cost": 4.5, "results.0.coverage.numerator": (119 + 29) * 60000, "results.0.coverage.denominator": 240 * 60000,
-			"results.1.groupCode": "meters", "results.1.electricalKwh": nil, "results.1.cost": nil, "results.1.coverage.value": nil, // it was not there yet
+			// it did not exist yet
+			"results.1.groupCode": "meters", "results.1.electricalKwh": nil, "results.1.cost": nil, "results.1.coverage.value": nil,
 		})
 		holds(t, get("/energy?"+two), map[string]any{"results.0.electricalKwh": 18, "results.0.coverage.value": 148.0 / 240})
 		holds(t, get("/energy?"+rangeOf(start, -400*24*time.Hour, -399*24*time.Hour)), map[string]any{"results.0.electricalKwh": nil, "results.0.coverage.value": nil})
@@ -258,7 +260,7 @@ func TestFigures(t *testing.T) {
 		holds(t, a, map[string]any{"results.0.causeCode": nil, "results.0.downtimeMs": 1800000, "results.0.count": 1, "results.0.share": 1, "results.0.cumulative": 1})
 	})
 	t.Run("cycle times", func(t *testing.T) {
-		// 2 wafers every 60 s but for 6 bad ones after 15 s, and 2 good ones 45 s after those.
+		// 2 wafers every 60 s, except for 6 bad ones after 15 s and 2 good ones 45 s after those.
 		a := get("/analysis/cycletime?stationcodes=PACK-1&" + two)
 		holds(t, a, map[string]any{"results.0.stationCode": "PACK-1", "results.0.skuCode": "B2", "results.0.specifiedCycleMs": 40000, "results.0.count": 118 + 6, "results.0.medianMs": 30000, "results.0.best10PercentMs": 30000, "results.0.spreadMs": 0})
 	})
@@ -280,7 +282,7 @@ func TestFigures(t *testing.T) {
 				t.Errorf("%s is %q, want %q", name, row[name], want)
 			}
 		}
-		// A long one is sent while it is made, and may be compressed.
+		// A long one is sent while it is generated, and may be compressed.
 		for _, encoding := range []string{"", "gzip"} {
 			long := s.do(ask{method: "GET", path: "/export/windows?stationcodes=PACK-1,PACK-2&" + rangeOf(start, 0, 7*24*time.Hour), key: key, header: map[string]string{"Accept-Encoding": encoding}}).want(t, 200)
 			if n := bytes.Count(long.body, []byte("\r\n")); n != 2*7*24*60+1 || long.header.Get("Content-Length") != "" {
@@ -290,8 +292,8 @@ func TestFigures(t *testing.T) {
 	})
 }
 
-// TestEnergyOfStationsNeverHeardOf: nothing is known of it, alone, in a group and in the plant; a day later one of them says
-// what it used, and how much of the time that is, is told.
+// TestEnergyOfStationsNeverHeardOf: the energy of stations without signals is unknown, for one station, the group and
+// the plant. A day later one of them sends its energy, and the answer has the share of known time.
 func TestEnergyOfStationsNeverHeardOf(t *testing.T) {
 	s := newServer(t, options{})
 	s.must(nil, s.floor.Pass("acme"))
@@ -310,7 +312,7 @@ func TestEnergyOfStationsNeverHeardOf(t *testing.T) {
 	}
 	unknown(get("/energy?by=station&"), 10)
 	unknown(get("/energy?by=group&"), 20)
-	unknown(get("/energy?by=plant&"), 30) // not by the hour: the ten minutes may lie in two
+	unknown(get("/energy?by=plant&"), 30) // not by the hour: the ten minutes may be in two
 	unknown(get("/energy?"), 30)
 	holds(t, get("/station-window?stationcodes=KWH-1&"), map[string]any{"results.0.electricalKwh": nil, "results.0.electricalKnownMs": 0})
 	var list []signal.Signal
@@ -328,7 +330,7 @@ func TestEnergyOfStationsNeverHeardOf(t *testing.T) {
 	holds(t, get("/station-window?stationcodes=KWH-1&"), map[string]any{"results.0.electricalKwh": nil, "results.3.electricalKwh": 0, "results.3.electricalKnownMs": 180000, "results.5.electricalKwh": nil, "results.6.electricalKwh": 2})
 }
 
-// TestFiguresRefuse: what cannot be asked is told with its field.
+// TestFiguresRefuse: errors name the invalid field.
 func TestFiguresRefuse(t *testing.T) {
 	s := newServer(t, options{})
 	s.must(nil, s.floor.Pass("acme"))
@@ -374,7 +376,7 @@ func TestFiguresRefuse(t *testing.T) {
 	}
 }
 
-// TestCSVIsHarmless: cells are quoted where they must be, and none is a formula.
+// TestCSVIsHarmless: cells are quoted if necessary, and none is a formula.
 func TestCSVIsHarmless(t *testing.T) {
 	var b bytes.Buffer
 	w := bufio.NewWriter(&b)
@@ -390,7 +392,7 @@ func TestCSVIsHarmless(t *testing.T) {
 	}
 }
 
-// TestExports: schedules, also those that lie ahead, and Tasks, with texts that are no formulas.
+// TestExports exports schedules, including future ones, and Tasks, with texts that must not become formulas.
 func TestExports(t *testing.T) {
 	s := newServer(t, options{})
 	s.must(nil, s.floor.Pass("acme"))
@@ -427,8 +429,8 @@ func TestExports(t *testing.T) {
 	}
 }
 
-// TestFiguresOfWhatIsNamedOrGone: a plant's energy is that of the meters that are named for it, when all of it is asked
-// for; a station that left the manifest answers to whoever asks for archived ones.
+// TestFiguresOfWhatIsNamedOrGone: the energy of a whole plant is that of the meters named for it. A station that left
+// the manifest is included if archived stations are requested.
 func TestFiguresOfWhatIsNamedOrGone(t *testing.T) {
 	s := newServer(t, options{})
 	start := s.plant()
@@ -482,7 +484,7 @@ func TestFiguresOfWhatIsNamedOrGone(t *testing.T) {
 	holds(t, get("/energy?by=station&archived=true"), map[string]any{"results.2.stationCode": "PACK-2", "results.2.electricalKwh": 6})
 }
 
-// TestDaysAreThePlants: a range that is told by days is one of each plant's own.
+// TestDaysAreThePlants: a range in days uses the days of each plant.
 func TestDaysAreThePlants(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Member)
@@ -492,7 +494,7 @@ func TestDaysAreThePlants(t *testing.T) {
 	day := "2026-03-02"
 	for _, path := range []string{"/energy?by=plant&", "/oee?by=plant&"} {
 		a := s.do(ask{method: "GET", path: path + "from=" + day + "&to=" + day, key: key}).want(t, 200)
-		if path[1] == 'o' { // there is nothing that long ago
+		if path[1] == 'o' { // no data that long ago
 			if len(a.at("results").([]any)) != 0 {
 				t.Errorf("%s", a.body)
 			}
@@ -505,7 +507,8 @@ func TestDaysAreThePlants(t *testing.T) {
 	}
 }
 
-// TestLongAnswersThatNobodyTakes: a client that goes away in the middle ends the making of its answer, and is nobody's error.
+// TestLongAnswersThatNobodyTakes: if a client disconnects in the middle of an answer, its generation ends without an
+// error in the log.
 func TestLongAnswersThatNobodyTakes(t *testing.T) {
 	s := newServer(t, options{})
 	start := s.plant()

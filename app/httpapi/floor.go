@@ -10,7 +10,7 @@ import (
 	"opsmon/app/errdefs"
 )
 
-// stationRoutes are the operations on stations as they are now.
+// stationRoutes returns the operations on the current state of stations.
 func stationRoutes() []route {
 	return []route{
 		{
@@ -43,7 +43,7 @@ func stationRoutes() []route {
 	}
 }
 
-// getStations answers GET /station: what the stations do now (monitoring.md section 3).
+// getStations handles GET /station: the current state of the stations (monitoring.md section 3).
 func getStations(c *call) (reply, error) {
 	_, all, err := c.allStations()
 	if err != nil {
@@ -67,7 +67,7 @@ func getStations(c *call) (reply, error) {
 	return list(results, -1)
 }
 
-// getStation answers GET /station/{stationCode} with the resolved configuration.
+// getStation handles GET /station/{stationCode} with the resolved configuration.
 func getStation(c *call) (reply, error) {
 	snap, err := c.api.cfg.Accounts.Get(c.p.AccountID)
 	if err != nil {
@@ -80,8 +80,8 @@ func getStation(c *call) (reply, error) {
 	return ok(c.now(view))
 }
 
-// stationsOf gives, of some stations, those that the query parameters plantcode, groupcode and stationcodes choose, in the
-// same order; without any of them all.
+// stationsOf returns the stations selected by the query parameters plantcode, groupcode and stationcodes, in the same
+// order; without parameters all of them.
 func (c *call) stationsOf(all []*station.Station) (list []*station.Station) {
 	plant, group, codes := c.query("plantcode"), c.query("groupcode"), c.query("stationcodes")
 	if plant != "" && !slices.ContainsFunc(all, func(s *station.Station) bool { return s.Plant.Code == plant }) {

@@ -15,9 +15,9 @@ import (
 	"opsmon/kv/kvtest"
 )
 
-// BenchmarkPostKeyFloor: POST /key against a bare net/http handler that does one bbolt Put of 2,000 bytes, an Update for one
-// client and a Batch for 64. ratio is the floor's time by ours (goal 0.6 and 0.7), p99_ratio and cpu_ratio likewise; other work on the machine changes
-// the last one least.
+// BenchmarkPostKeyFloor: POST /key against a bare net/http handler with one bbolt Put of 2,000 bytes, by Update for one
+// client and Batch for 64. ratio is the lower bound's time divided by ours (goal 0.6 and 0.7); p99_ratio and cpu_ratio
+// likewise. cpu_ratio is least affected by other work on the machine.
 func BenchmarkPostKeyFloor(b *testing.B) {
 	for _, clients := range []int{1, 64} {
 		b.Run(strconv.Itoa(clients), func(b *testing.B) {
@@ -55,14 +55,14 @@ func BenchmarkPostKeyFloor(b *testing.B) {
 	}
 }
 
-// timing is what calls took, in µs.
+// timing is the time of calls, µs.
 type timing struct {
-	each float64 // the time of all by their number
-	p99  float64 // the 99th percentile of one
-	cpu  float64 // the processor time of the process, of clients and servers, by their number
+	each float64 // total time divided by the number of calls
+	p99  float64 // 99th percentile
+	cpu  float64 // processor time of the process, with clients and servers, divided by the number of calls
 }
 
-// processor returns the processor time that the process has used, in µs.
+// processor returns the processor time used by the process, µs.
 func processor(b *testing.B) float64 {
 	var use unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &use); err != nil {
@@ -71,7 +71,7 @@ func processor(b *testing.B) float64 {
 	return float64(use.Utime.Nano()+use.Stime.Nano()) / 1000
 }
 
-// timed has each client do some calls.
+// timed lets each client make some calls.
 func timed(b *testing.B, clients []func() error) (t timing) {
 	b.Helper()
 	before := processor(b)

@@ -11,7 +11,7 @@ import (
 	"opsmon/app/errdefs"
 )
 
-// FuzzIfMatch: what is read never matches a revision that the header does not name.
+// FuzzIfMatch: the parsed header never matches a revision that it does not name.
 func FuzzIfMatch(f *testing.F) {
 	for _, seed := range []string{`"12-ab"`, `"12-ab-gzip"`, `"1-a", "2-b"`, "*", "", `W/"12-ab"`, `"-1-"`, `"99999999999999999999-"`, `"0x1f-"`, "\"1_2-"} {
 		f.Add(seed, "")
@@ -37,7 +37,7 @@ func FuzzIfMatch(f *testing.F) {
 	})
 }
 
-// FuzzQueryNumber: a number is read within its bounds, or refused with the field.
+// FuzzQueryNumber: a number is within its limits, or the field is refused.
 func FuzzQueryNumber(f *testing.F) {
 	for _, seed := range []string{"", "1", "1000", "1001", "-1", "+5", "0x10", "1_000", "1e3", "٣", "99999999999999999999", " 1", "01"} {
 		f.Add(seed)
@@ -59,7 +59,7 @@ func FuzzQueryNumber(f *testing.F) {
 	})
 }
 
-// FuzzQuery: no query makes an unsafe request panic or write unless each of its names is known and there once.
+// FuzzQuery: an unsafe request never panics, and only writes if each parameter is known and unique.
 func FuzzQuery(f *testing.F) {
 	for _, seed := range []string{"dryrun=true", "dryrun=true;x", "dryrun", "%zz", "a=b&a=c", "note=%00", "&&&", "=", "dryrun=1&note=2"} {
 		f.Add(seed)

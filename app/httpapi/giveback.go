@@ -6,16 +6,16 @@ import (
 	"sync"
 )
 
-// giveBackBytes is by how much the heap has to grow during long reads for its memory to be given back: that takes a
-// collection of everything.
+// giveBackBytes is the growth of the heap during long reads from which its memory is returned, because that needs a
+// full garbage collection.
 const giveBackBytes = 64 << 20
 
-// giveBack returns memory to the system when the last of several long reads has ended. The runtime would keep it for
-// minutes, while the plant's PC may need it.
+// giveBack returns memory to the system after the last of several concurrent long reads. The runtime would keep it for
+// minutes, while other programs on the plant's PC may need it.
 type giveBack struct {
 	mu     sync.Mutex
 	open   int
-	before uint64 // bytes of the heap when the first of them began
+	before uint64 // bytes of the heap at the start of the first read
 }
 
 func (g *giveBack) begin() {
@@ -26,7 +26,7 @@ func (g *giveBack) begin() {
 	}
 }
 
-// end is called when a read has ended. It does not wait.
+// end is called at the end of a read. It does not block.
 func (g *giveBack) end() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -35,7 +35,7 @@ func (g *giveBack) end() {
 	}
 }
 
-// heapBytes returns how many bytes of the system's memory the heap has.
+// heapBytes returns the memory that the heap has from the system, bytes.
 func heapBytes() uint64 {
 	list := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"}, {Name: "/memory/classes/heap/free:bytes"}}
 	metrics.Read(list)

@@ -20,17 +20,17 @@ import (
 	"opsmon/app/errdefs"
 )
 
-// hurried gives the test's server the timeouts of the real one (package app, run.go), a hundredth of each.
+// hurried sets the timeouts of the real server (package app, run.go), divided by 100.
 func hurried(h *http.Server) {
 	h.ReadHeaderTimeout, h.ReadTimeout, h.WriteTimeout, h.IdleTimeout = 100*time.Millisecond, 300*time.Millisecond, 600*time.Millisecond, 1200*time.Millisecond
 	h.MaxHeaderBytes = 16 << 10
 }
 
-// closedWithin reads until the server closes the connection and returns what came.
+// closedWithin reads until the server closes the connection and returns the data.
 func closedWithin(t *testing.T, c io.Reader, limit time.Duration) string {
 	t.Helper()
 	start := time.Now()
-	all, _ := io.ReadAll(c) // how it was closed does not matter
+	all, _ := io.ReadAll(c) // the kind of error does not matter
 	if took := time.Since(start); took > limit {
 		t.Errorf("the connection was open for %v", took)
 	}
@@ -63,7 +63,7 @@ func TestSlowHeaders(t *testing.T) {
 	s.alive()
 }
 
-// A small body that does not come is given up; a manifest, which may be large, has more time, and its answer too.
+// A small body that does not arrive times out. A manifest, which may be large, has more time, and so has its answer.
 func TestSlowBodies(t *testing.T) {
 	s := newServer(t, options{serve: hurried})
 	key := s.roleKey(auth.Member)
@@ -132,7 +132,7 @@ func TestPipelining(t *testing.T) {
 	}
 }
 
-// What net/http itself refuses has no envelope, but it is refused, and the server goes on.
+// Requests refused by net/http itself have no envelope, but they are refused and the server continues.
 func TestMalformedRequests(t *testing.T) {
 	s := newServer(t, options{serve: hurried})
 	key := s.roleKey(auth.Admin)
@@ -167,7 +167,7 @@ func TestMalformedRequests(t *testing.T) {
 		}
 		c.Close()
 	}
-	// With a Content-Length beside chunks the chunks count: what follows them is the next request and no part of a body.
+	// With both Content-Length and chunks, the chunks count: data after them is the next request, not part of the body.
 	c := s.dial()
 	fmt.Fprintf(c, "POST /account HTTP/1.1\r\nHost: x\r\nX-API-KEY: %s\r\nContent-Type: application/json\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\nGET /nothing HTTP/1.1\r\nHost: x\r\n\r\n", key)
 	r := bufio.NewReader(c)
@@ -176,7 +176,7 @@ func TestMalformedRequests(t *testing.T) {
 	s.alive()
 }
 
-// Request targets that no browser sends are answered like any other path, with the envelope.
+// Unusual request targets are answered like any other path, with the envelope.
 func TestStrangeTargets(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Admin)
@@ -213,7 +213,7 @@ func TestStrangeTargets(t *testing.T) {
 	}
 }
 
-// What comes back in a header cannot carry another one.
+// Values echoed in a header cannot inject another header.
 func TestHeadersAreNotInjected(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Admin)
@@ -222,7 +222,7 @@ func TestHeadersAreNotInjected(t *testing.T) {
 	}
 }
 
-// 10,000 unknown keys from as many addresses cost a bounded amount of memory, and ten times more cost no more.
+// 10,000 unknown keys from as many addresses use a limited amount of memory, and ten times as many use no more.
 func TestFloodOfUnknownKeysIsBounded(t *testing.T) {
 	s := newServer(t, options{})
 	flood := func(from, n int) {
@@ -259,7 +259,7 @@ func TestFloodOfUnknownKeysIsBounded(t *testing.T) {
 	s.do(ask{method: "GET", path: "/account", key: s.roleKey(auth.Readonly)}).want(t, 200)
 }
 
-// fat is a manifest of about 10 MB.
+// fat returns a manifest of about 10 MB.
 func fat() string {
 	var b strings.Builder
 	for i := range 10 {
@@ -268,17 +268,17 @@ func fat() string {
 	return strings.Replace(acme, `{"code":"PACK-2"`, b.String()[1:]+`,{"code":"PACK-2"`, 1)
 }
 
-// scaled makes the deadlines that a handler sets come a thousand times as fast.
+// scaled divides the deadlines set by handlers by a thousand.
 type scaled struct{ http.ResponseWriter }
 
 func (w scaled) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// SetWriteDeadline is for http.ResponseController.
+// SetWriteDeadline implements the interface of http.ResponseController.
 func (w scaled) SetWriteDeadline(at time.Time) error {
 	return http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(time.Until(at) / 1000))
 }
 
-// A client that never takes its answer is cut off when the deadline for an answer of that size has come.
+// A client that never reads its answer is disconnected at the deadline for an answer of that size.
 func TestClientThatNeverReads(t *testing.T) {
 	ended := make(chan time.Duration, 1)
 	s := newServer(t, options{wrap: func(next http.Handler) http.Handler {
@@ -307,7 +307,7 @@ func TestClientThatNeverReads(t *testing.T) {
 	s.alive()
 }
 
-// A client that takes a large answer slowly gets all of it, though the server's own deadline is for small ones.
+// A client that reads a large answer slowly gets all of it, although the server's own deadline is for small ones.
 func TestSlowReader(t *testing.T) {
 	s := newServer(t, options{serve: hurried})
 	key := s.roleKey(auth.Member)
@@ -327,7 +327,7 @@ func (s slowly) Read(p []byte) (int, error) {
 	return io.ReadFull(s.Reader, p[:min(len(p), 256<<10)])
 }
 
-// A panic in a handler is that request's failure alone: 500 with the envelope, and nothing of the cause shown.
+// A panic in a handler only fails its request: 500 with the envelope, without the cause.
 func TestPanics(t *testing.T) {
 	var s *server
 	boom := func(v any) *route {
@@ -375,7 +375,7 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-// What the store says of itself is told in a sentence, without the names of files and keys.
+// Errors of the store are returned as a sentence without names of files and keys.
 func TestStoreThatIsClosed(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Member)
@@ -385,10 +385,10 @@ func TestStoreThatIsClosed(t *testing.T) {
 	if a.header.Get("Retry-After") != "5" || a.text("errorMessage") != "the service cannot do this now: closed" {
 		t.Errorf("%v %s", a.header, a.body)
 	}
-	s.do(ask{method: "GET", path: "/account", key: key}).want(t, 200) // reads go on
+	s.do(ask{method: "GET", path: "/account", key: key}).want(t, 200) // reads still work
 }
 
-// Only two manifests are worked on at a time; others wait, and give up with their client.
+// Only two manifests are processed at a time. Others wait, and give up if their client disconnects.
 func TestManifestsTakeTurns(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Member)
@@ -422,15 +422,15 @@ func TestManifestsTakeTurns(t *testing.T) {
 		t.Errorf("a client that went away: %v", err)
 	}
 	local := &call{api: s.api, p: auth.Local("acme"), r: httptest.NewRequestWithContext(ctx, "POST", "/local/init", nil)}
-	s.must(nil, local.takeSlot()) // the machine's own administrator waits for nobody on the network
+	s.must(nil, local.takeSlot()) // the local command line does not wait for clients on the network
 	for _, c := range busy {
 		c.letGo()
 	}
 	(<-got).want(t, 200)
 }
 
-// Clients that announce large bodies and send them slowly keep out neither small requests nor, when they are let
-// go, the others; a member's third upload at once is refused, and another person's is not.
+// Clients that announce large bodies and send them slowly block neither small requests nor, after their end, other
+// large ones. A third concurrent upload of a person is refused, and another person's is not.
 func TestSlowUploads(t *testing.T) {
 	s := newServer(t, options{})
 	member, admin := s.roleKey(auth.Member), s.roleKey(auth.Admin)
@@ -474,7 +474,7 @@ func TestSlowUploads(t *testing.T) {
 	s.do(ask{method: "PUT", path: "/account/manifest?dryrun=true", body: acme, key: member}).want(t, 200)
 }
 
-// Under TLS the same is served by HTTP/2.
+// With TLS, HTTP/2 is served, too.
 func TestHTTP2(t *testing.T) {
 	s := newServer(t, options{http2: true, secure: true})
 	key := s.roleKey(auth.Member)
@@ -492,7 +492,7 @@ func TestHTTP2(t *testing.T) {
 	s.do(ask{method: "POST", path: "/account", body: `{}`, session: s.session("acme", mailOf(auth.Member)), header: map[string]string{"Origin": s.http.URL}}).want(t, 200)
 }
 
-// A client that sends all of a body that is too large before it reads still gets the answer.
+// A client that sends all of an oversized body before it reads still gets the answer.
 func TestTooLargeIsTold(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Member)
@@ -511,7 +511,7 @@ func TestTooLargeIsTold(t *testing.T) {
 	}
 }
 
-// A superseded revision is shown without lifetimes: it is another body and has another entity tag.
+// A superseded revision is shown without lifetimes. It is another body with another entity tag.
 func TestSupersededRevisionHasItsOwnTag(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Member)

@@ -12,7 +12,7 @@ import (
 	"opsmon/app/origin"
 )
 
-// identify finds the principal behind the request and whether it may use the route at all.
+// identify sets the principal of the request and checks that it may use the route.
 func (a *API) identify(c *call) error {
 	if c.r.Context().Value(localKey{}) != nil {
 		if c.route.storeless {
@@ -50,7 +50,7 @@ func (a *API) identify(c *call) error {
 	return nil
 }
 
-// authenticate finds who asks by the credential that came with the request.
+// authenticate finds the principal by the credential of the request.
 func (c *call) authenticate() (err error) {
 	known := c.api.cfg.Auth
 	if key := c.r.Header["X-Api-Key"]; len(key) > 0 {
@@ -62,7 +62,8 @@ func (c *call) authenticate() (err error) {
 	} else {
 		cookie, missing := c.r.Cookie(sessionCookie)
 		if missing != nil || cookie.Value == "" {
-			return errdefs.New(errdefs.Unauthorized, "no credential") // none is not a wrong one: it is not throttled
+			// a missing credential is not a wrong one: it is not throttled
+			return errdefs.New(errdefs.Unauthorized, "no credential")
 		}
 		c.p, err = known.AuthenticateSession(cookie.Value)
 	}
@@ -75,11 +76,12 @@ func (c *call) authenticate() (err error) {
 	return nil
 }
 
-// forHeader names whom a request is meant for, as ACCOUNT/EMAIL, percent-encoded; in an answer that refuses it, who asked.
+// forHeader has the intended user of a request as ACCOUNT/EMAIL, percent-encoded; in an answer that refuses it, the
+// actual one.
 const forHeader = "X-For"
 
-// meant refuses a request that is meant for somebody else than who asks: on a tablet that several people use, another one may
-// have signed in since the page looked who it is, and what one did must not be done in the other's name.
+// meant refuses a request intended for another user. On a tablet shared by several people, another one may have signed
+// in since the page read its user, and actions of one must not be recorded for the other.
 func (c *call) meant() error {
 	is := c.p.AccountID + "/" + c.p.Email
 	for _, value := range c.r.Header[forHeader] {
@@ -95,8 +97,7 @@ func (c *call) meant() error {
 	return nil
 }
 
-// identifyLocal makes the local administrator the principal of a request, for the account it names or the only one that
-// it can mean.
+// identifyLocal sets the local administrator as the principal, for the named account or the only possible one.
 func (a *API) identifyLocal(c *call) error {
 	id := c.r.Header.Get(accountHeader)
 	if id != "" {
@@ -123,8 +124,8 @@ func (a *API) identifyLocal(c *call) error {
 	return nil
 }
 
-// meant returns the accounts that a request of the local command line without a name can mean: the active ones, or the
-// archived ones where it is about such a one or there are no others.
+// meant returns the possible accounts for a request of the local command line without a name: the active ones, or the
+// archived ones if the route is for those or there are no others.
 func (a *API) meant(rt *route) []*account.Account {
 	all := a.cfg.Accounts.List(true)
 	archived := func(x *account.Account) bool { return x.ArchivedAt != nil }
@@ -138,8 +139,8 @@ func (a *API) meant(rt *route) []*account.Account {
 	return active
 }
 
-// wrong counts a credential that was refused with an error of a kind, for the address that it came from. Past the
-// limit (decisions.md section 5) the error is TooMany; before it, and for other errors, it is err.
+// wrong counts a credential refused with an error of a kind, by the client's address. Above the limit (decisions.md
+// section 5) it returns TooMany; otherwise, and for other errors, it returns err.
 func (c *call) wrong(err error, kind errdefs.Kind) error {
 	if errdefs.KindOf(err) != kind {
 		return err
@@ -150,16 +151,17 @@ func (c *call) wrong(err error, kind errdefs.Kind) error {
 	return err
 }
 
-// sameOrigin refuses a request that another site made a browser send, where it would have an effect.
+// sameOrigin refuses a request that a page of another site made the browser send, if it would have an effect.
 func (c *call) sameOrigin() error {
 	switch {
 	case !c.route.crossSite():
 		return nil
 	case origin.Foreign(c.r, c.api.cfg.Secure, c.api.cfg.PublicURL):
 		return errdefs.New(errdefs.Forbidden, "this request comes from another site; open the page of the appliance itself")
-	case safe(c.r.Method) && strings.Contains(c.r.Header.Get("Accept"), "text/html"): // of the safe ones only the callback gets here
-		// Browsers say where a request comes from under HTTPS only. Elsewhere a page of another site could lead
-		// somebody here with its own link, and they would go on under its name: what leads to a page is refused.
+	// the only safe method with an effect is the callback
+	case safe(c.r.Method) && strings.Contains(c.r.Header.Get("Accept"), "text/html"):
+		// Browsers send the origin only with HTTPS. Otherwise a page of another site could sign somebody in here with
+		// its own link, and they would continue under that name. Requests from a page are therefore refused.
 		return errdefs.New(errdefs.Forbidden, "this is for the page of the one-time link; open the link itself")
 	}
 	return nil

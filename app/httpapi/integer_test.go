@@ -12,7 +12,7 @@ import (
 	"opsmon/schema"
 )
 
-// 2.0 and 2e0 are integers wherever 2 is (decisions.md section 1).
+// 2.0 and 2e0 are accepted as integers like 2 (decisions.md section 1).
 func TestIntegers(t *testing.T) {
 	s, empty := newServer(t, options{}), newServer(t, options{empty: true})
 	admin := s.roleKey(auth.Admin)
@@ -84,7 +84,7 @@ func TestIntegers(t *testing.T) {
 	}
 }
 
-// integersOf names the properties of a schema that are integers.
+// integersOf returns the names of a schema's integer properties.
 func integersOf(node any) (names []string) {
 	switch node := node.(type) {
 	case []any:

@@ -16,7 +16,7 @@ import (
 	"opsmon/schema"
 )
 
-// issueRoutes are the operations on stops.
+// issueRoutes returns the operations on stops.
 func issueRoutes() []route {
 	return []route{
 		{
@@ -130,10 +130,10 @@ func issueRoutes() []route {
 	}
 }
 
-// issueDays is how much time of all stations together a list of stops may be about, in days.
+// issueDays limits the time of a list of stops, in days of all stations together.
 const issueDays = 4000
 
-// getIssues answers GET /issue (monitoring.md section 6).
+// getIssues handles GET /issue (monitoring.md section 6).
 func getIssues(c *call) (reply, error) {
 	var q issue.Query
 	q.Limit, q.Skip = c.page(issue.MaxList, issue.MaxList)
@@ -147,7 +147,7 @@ func getIssues(c *call) (reply, error) {
 	for _, a := range x.Stations {
 		to := a.End
 		if to == x.Now {
-			to++ // what began just now is there
+			to++ // includes what began in this millisecond
 		}
 		q.Where = append(q.Where, issue.Where{StationCode: a.Code, From: a.Begin, To: to})
 		sum += a.End - a.Begin
@@ -165,45 +165,45 @@ func getIssues(c *call) (reply, error) {
 	return list(results, total)
 }
 
-// say does what a request about the issue of the path asks for.
+// say runs an operation on the issue in the path.
 func say[T any](c *call, name schema.Name, optional bool, do func(*floor.Work, auth.Principal, *issue.Target, T) (*issue.View, error)) (reply, error) {
 	var in T
 	target := c.api.cfg.Issues.Find(c.p.AccountID, c.params.ByName("issueId"))
 	return c.act(name, optional, &in, func(w *floor.Work) (any, error) { return do(w, c.p, target, in) })
 }
 
-// postIssue answers POST /issue: manual downtime begins, ends or is recorded.
+// postIssue handles POST /issue: manual downtime begins, ends or is recorded.
 func postIssue(c *call) (reply, error) {
 	var in issue.CreateInput
 	return c.act(schema.IssueCreate, false, &in, func(w *floor.Work) (any, error) { return c.api.cfg.Issues.Manual(w, c.p, in) })
 }
 
-// acknowledgeIssue answers POST /issue/{id}/acknowledge.
+// acknowledgeIssue handles POST /issue/{id}/acknowledge.
 func acknowledgeIssue(c *call) (reply, error) {
 	return say(c, schema.IssueAcknowledge, true, c.api.cfg.Issues.Acknowledge)
 }
 
-// estimateIssue answers POST /issue/{id}/estimate.
+// estimateIssue handles POST /issue/{id}/estimate.
 func estimateIssue(c *call) (reply, error) {
 	return say(c, schema.IssueEstimate, false, c.api.cfg.Issues.Estimate)
 }
 
-// escalateIssue answers POST /issue/{id}/escalate.
+// escalateIssue handles POST /issue/{id}/escalate.
 func escalateIssue(c *call) (reply, error) {
 	return say(c, schema.IssueEscalate, false, c.api.cfg.Issues.Escalate)
 }
 
-// causeIssue answers POST /issue/{id}/cause.
+// causeIssue handles POST /issue/{id}/cause.
 func causeIssue(c *call) (reply, error) {
 	return say(c, schema.IssueCause, false, c.api.cfg.Issues.Cause)
 }
 
-// splitIssue answers POST /issue/{id}/split.
+// splitIssue handles POST /issue/{id}/split.
 func splitIssue(c *call) (reply, error) {
 	return say(c, schema.IssueSplit, false, c.api.cfg.Issues.Split)
 }
 
-// excludeIssue answers POST /issue/{id}/exclude.
+// excludeIssue handles POST /issue/{id}/exclude.
 func excludeIssue(c *call) (reply, error) {
 	return say(c, schema.IssueExclude, false, c.api.cfg.Issues.Exclude)
 }
@@ -213,8 +213,8 @@ var issueColumns = []string{
 	"acknowledgedAt", "acknowledgedBy", "acknowledgedInitials", "expectedEndAt", "escalationLevel", "escalationNote", "orphaned", "note",
 }
 
-// exportIssues makes the table of stops that have time in the range, station by station, the oldest first: a row for each
-// part that has a cause of its own.
+// exportIssues exports the stops that overlap the range, station by station, oldest first, with a row for each part
+// with its own cause.
 func exportIssues(c *call) func(x *report.Selection) (*table, error) {
 	return func(x *report.Selection) (*table, error) {
 		return &table{issueColumns, func(ctx context.Context, row func([]string) error) error {
@@ -230,7 +230,7 @@ func exportIssues(c *call) func(x *report.Selection) (*table, error) {
 					}
 					for _, v := range slices.Backward(views) {
 						if from > s.Begin && v.StartAt.UnixMilli() < from {
-							continue // it was in the month before
+							continue // exported with the month before
 						}
 						for i := range v.Parts {
 							if err := row(issueCells(v, &v.Parts[i])); err != nil {

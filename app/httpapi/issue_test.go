@@ -18,7 +18,7 @@ import (
 	"opsmon/kv"
 )
 
-// past is a second of acme's past that no other call was given, ms: twenty hours ago and later.
+// past returns an unused second of acme's past, ms: twenty hours ago or later.
 func (s *server) past() int64 {
 	return s.clock.now().Add(-20*time.Hour).Truncate(time.Second).UnixMilli() + 2000*s.from.Add(1)
 }
@@ -30,7 +30,7 @@ func newDowntime(s *server, _ caller) ask {
 	return ask{path: "/issue", body: `{"stationCode":"PACK-2","startAt":"` + iso8601(start) + `","endAt":"` + iso8601(start+1000) + `"}`}
 }
 
-// downtime records a manual downtime of a second at PACK-2, or (open) gives the one that goes on.
+// downtime records a manual downtime of a second at PACK-2 or, if open, returns the one in progress.
 func (s *server) downtime(open bool) *issue.View {
 	s.t.Helper()
 	in := issue.CreateInput{StationCode: "PACK-2"}
@@ -53,7 +53,7 @@ func (s *server) downtime(open bool) *issue.View {
 	return v
 }
 
-// someDowntime asks something of a manual downtime; SOON in the body is a moment within it, LATER one after it.
+// someDowntime sends a request about a manual downtime. SOON in the body is a moment within it, LATER one after it.
 func someDowntime(verb, body string) func(*server, caller) ask {
 	return func(s *server, _ caller) ask { return s.about(s.downtime(false), verb, body) }
 }
@@ -68,8 +68,8 @@ func (s *server) about(v *issue.View, verb, body string) ask {
 	return ask{path: "/issue/" + url.PathEscape(v.ID) + "/" + verb, body: body}
 }
 
-// TestStopOverHTTP sends a machine's signals, lets time pass, and follows the stop that they make through everything that can
-// be said of it; the station's figures follow.
+// TestStopOverHTTP sends a machine's signals, advances time, and applies every operation to the stop that they cause;
+// the station's figures follow.
 func TestStopOverHTTP(t *testing.T) {
 	s := newServer(t, options{})
 	operator, supervisor := s.roleKey(auth.Supervisor), s.roleKey(auth.Supervisor)
@@ -87,7 +87,7 @@ func TestStopOverHTTP(t *testing.T) {
 		s.do(ask{method: "POST", path: "/signal", key: device, body: `{"signals":[{"stationCode":"PACK-2",` + signal + `}]}`}).want(t, 200)
 		s.must(nil, s.floor.Pass("acme"))
 	}
-	// A manual downtime over HTTP, in any shift time and out of it.
+	// Manual downtime over HTTP, in shift time or outside of it.
 	text := func(a *answer, status int, part string) {
 		t.Helper()
 		if a.want(t, status); !strings.Contains(a.text("errorMessage"), part) {
@@ -148,7 +148,7 @@ func TestStopOverHTTP(t *testing.T) {
 	text(do(operator, "estimate", `{"expectedEndAt":"`+later+`"}`), 409, "nothing is left to estimate")
 	pass(time.Minute)
 
-	// Listed by type, by whether it goes on, by what is not known of it; nothing of it is another account's.
+	// Lists by type, by state and by missing cause; none has stops of another account.
 	count := func(query string) string {
 		t.Helper()
 		a := s.do(ask{path: "/issue?stationcodes=PACK-2&from=" + url.QueryEscape(iso8601(s.clock.now().Add(-time.Hour).UnixMilli())) + query, key: operator}).want(t, 200)
@@ -159,7 +159,7 @@ func TestStopOverHTTP(t *testing.T) {
 			t.Errorf("%q lists %s, want %s", query, got, want)
 		}
 	}
-	// A range is told to the millisecond: it has its beginning in it, and not its end.
+	// A range is exact to the millisecond: it includes its start and excludes its end.
 	began, over := url.QueryEscape(made.text("result", "startAt")), url.QueryEscape(ended.text("result", "endAt"))
 	before := url.QueryEscape(iso8601(s.clock.now().Add(-2 * time.Hour).UnixMilli()))
 	for query, want := range map[string]float64{"from=" + before + "&to=" + began: 0, "from=" + over: 0, "from=" + began + "&to=" + over: 1} {
@@ -180,7 +180,7 @@ func TestStopOverHTTP(t *testing.T) {
 		s.do(ask{method: "POST", path: "/issue/" + bad + "/cause", key: operator, body: `{"causeCode":"BRK"}`}).want(t, 404)
 	}
 
-	// Watchers were told of each, and it is in the audit.
+	// Subscribers got an event for each, and the audit log has them.
 	events, _ := s.events.Since("acme", 0)
 	told := 0
 	for _, e := range events {
@@ -196,7 +196,7 @@ func TestStopOverHTTP(t *testing.T) {
 	}
 }
 
-// TestHowManyStopsAreListed: as many as there may be in one answer, unless fewer are asked for.
+// TestHowManyStopsAreListed: the default is the largest number in one answer.
 func TestHowManyStopsAreListed(t *testing.T) {
 	apptest.Long(t)
 	s := newServer(t, options{})
@@ -212,7 +212,7 @@ func TestHowManyStopsAreListed(t *testing.T) {
 	}
 }
 
-// A tablet speaks of its own stations, and has to tell who does.
+// A tablet acts on its own stations, and must send initials.
 func TestTabletsSpeak(t *testing.T) {
 	s := newServer(t, options{})
 	v := s.downtime(false)

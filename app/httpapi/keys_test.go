@@ -47,10 +47,11 @@ func TestCreateKey(t *testing.T) {
 	create(`[]`).want(t, 400)
 	lower := create(`{"role":"readonly"}`).want(t, 200).text("result", "key")
 	s.do(ask{method: "POST", path: "/account", body: `{}`, key: lower}).want(t, 403)
-	s.do(ask{method: "POST", path: "/key", body: `{"role":"member"}`, key: lower}).want(t, 403) // never more than the key itself
+	// never more than the key itself
+	s.do(ask{method: "POST", path: "/key", body: `{"role":"member"}`, key: lower}).want(t, 403)
 }
 
-// Every spelling of a time is taken or refused with a sentence; none is a failure of the service.
+// Every spelling of a time is accepted, or refused with a sentence; none is an internal error.
 func TestExpiresAtSpellings(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Readonly)
@@ -78,9 +79,9 @@ func TestDeleteKey(t *testing.T) {
 	del(other, raw).want(t, 403)
 	del(member, raw).want(t, 204)
 	s.do(ask{method: "GET", path: "/account", key: raw}).want(t, 401)
-	del(member, raw).want(t, 204) // revoked before
+	del(member, raw).want(t, 204) // already revoked
 	del(admin, raw).want(t, 204)
-	del(admin, s.roleKey(auth.Member)).want(t, 204) // somebody else's, by an admin
+	del(admin, s.roleKey(auth.Member)).want(t, 204) // another person's, by an admin
 	a := s.do(ask{method: "POST", path: "/key", key: member}).want(t, 200)
 	s.noteSecrets("", a)
 	id := strings.TrimPrefix(a.header.Get("Location"), "/key/")
@@ -98,8 +99,8 @@ func TestDeleteKey(t *testing.T) {
 	del(admin, foreign).want(t, 403)
 	del(foreign, foreign).want(t, 204)               // its own
 	del(foreign, foreign).want(t, 401)               // is dead now
-	del(member, member).want(t, 204)                 // the one it came with
-	del(member, s.roleKey(auth.Member)).want(t, 401) // and then nothing
+	del(member, member).want(t, 204)                 // the one of the request
+	del(member, s.roleKey(auth.Member)).want(t, 401) // and then none
 }
 
 func TestListKeys(t *testing.T) {
@@ -125,12 +126,12 @@ func TestListKeys(t *testing.T) {
 		t.Errorf("the key in use was never used: %v", byName)
 	}
 	all, _ := s.do(ask{method: "GET", path: "/key", key: admin}).want(t, 200).at("results").([]any)
-	if len(all) != 4 { // the first key of the account too
+	if len(all) != 4 { // includes the first key of the account
 		t.Errorf("an admin sees %d keys", len(all))
 	}
 }
 
-// From the moment DELETE has answered no request with the key succeeds, on any connection (decisions.md section 5).
+// After the answer to DELETE no request with the key succeeds, on any connection (decisions.md section 5).
 func TestRevokedKeyIsDeadAtOnce(t *testing.T) {
 	s := newServer(t, options{})
 	admin := s.roleKey(auth.Admin)
@@ -144,7 +145,7 @@ func TestRevokedKeyIsDeadAtOnce(t *testing.T) {
 				from := s.address()
 				for !stop.Load() {
 					before := revoked.Load()
-					a, err := s.try(ask{method: "GET", path: "/health", from: from}) // keeps the connection warm
+					a, err := s.try(ask{method: "GET", path: "/health", from: from}) // keeps the connection open
 					if err == nil {
 						before = revoked.Load()
 						a, err = s.try(ask{method: "GET", path: "/auth/profile", key: raw, from: from})
@@ -207,8 +208,8 @@ func TestNewKeyWorksAtOnce(t *testing.T) {
 	}
 }
 
-// Keys in paths never reach a log, a metric label or an error message (decisions.md section 5): whichever path they
-// are sent to. newServer looks for them when the test ends.
+// Keys in paths never appear in a log, a metric label or an error message, whatever the path (decisions.md section 5).
+// newServer looks for them when the test ends.
 func TestKeysInPathsAreTold(t *testing.T) {
 	s := newServer(t, options{})
 	admin := s.roleKey(auth.Admin)

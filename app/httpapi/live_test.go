@@ -17,7 +17,7 @@ import (
 	"opsmon/app/test/apptest"
 )
 
-// screen is what one client has seen: what a station showed, by its sequence number.
+// screen has what one client received: the states of stations by sequence number.
 type screen struct {
 	t    *testing.T
 	name string
@@ -29,7 +29,7 @@ func newScreen(t *testing.T, name string) *screen {
 	return &screen{t: t, name: name, seen: map[string]string{}, last: map[string]uint64{}}
 }
 
-// shows notes a value; a sequence number never goes back, and never shows another value.
+// shows records a value. A sequence number never decreases, and never has another value.
 func (x *screen) shows(value []byte) {
 	x.t.Helper()
 	var st floor.Status
@@ -46,7 +46,7 @@ func (x *screen) shows(value []byte) {
 	x.seen[k], x.last[st.StationCode] = string(value), st.Sequence
 }
 
-// take notes what a stream has brought so far.
+// take records the events of a stream so far.
 func (x *screen) take(l *listener, wait time.Duration) {
 	x.t.Helper()
 	for {
@@ -71,8 +71,8 @@ func (x *screen) take(l *listener, wait time.Duration) {
 	}
 }
 
-// TestAllScreensShowTheSame: two streams and whoever asks see with a sequence number one value, in one order, and in the end
-// the same; without waiting for a second to be over.
+// TestAllScreensShowTheSame: two streams and a polling client get one value for each sequence number, in the same
+// order, and end with the same state, without waiting for the end of a second.
 func TestAllScreensShowTheSame(t *testing.T) {
 	s := newServer(t, options{})
 	quick(s)
@@ -138,17 +138,17 @@ func TestAllScreensShowTheSame(t *testing.T) {
 	}
 }
 
-// TestASignalIsToldAtOnce: nobody waits for the second to be over.
+// TestASignalIsToldAtOnce: an event does not wait for the end of the second.
 func TestASignalIsToldAtOnce(t *testing.T) {
 	s := newServer(t, options{})
 	quick(s)
 	key := s.roleKey(auth.Readonly)
-	s.do(ask{method: "GET", path: "/station", key: key}).want(t, 200) // the stations are there
+	s.do(ask{method: "GET", path: "/station", key: key}).want(t, 200) // makes the stations exist
 	s.clock.advance(time.Minute)
 	s.must(nil, s.floor.Pass("acme"))
 	l := s.listen(ask{path: "/events?types=station&stationcodes=PACK-1", key: key})
 	<-l.blocks
-	s.clock.advance(500 * time.Millisecond) // half of the second until the next look at all stations
+	s.clock.advance(500 * time.Millisecond) // half of the second until the next pass over all stations
 	x := signal.Signal{Account: "acme", Station: "PACK-1", Source: "device:acme/gw", At: s.clock.now().UnixMilli(), Arrived: s.clock.now().UnixMilli()}
 	x.Set(signal.LineSpeed, 17)
 	_, err := s.signals.Append([]signal.Signal{x})
@@ -163,13 +163,13 @@ func TestASignalIsToldAtOnce(t *testing.T) {
 	}
 }
 
-// TestTheShiftSoFarOverTheAPI: what GET /station shows of a shift is to the byte what GET /oee answers for its time: as it
-// goes on, after late signals, a change of the manifest and corrections.
+// TestTheShiftSoFarOverTheAPI: the shift in GET /station is byte for byte the answer of GET /oee for its time: during
+// the shift, after late signals, after a change of the manifest and after corrections.
 func TestTheShiftSoFarOverTheAPI(t *testing.T) {
 	apptest.Long(t)
 	s := newServer(t, options{})
 	key, member, admin := s.roleKey(auth.Readonly), s.roleKey(auth.Member), s.roleKey(auth.Admin)
-	begins := monday(t, s.clock.now()).AddDate(0, 0, 21) // an early shift that is to come
+	begins := monday(t, s.clock.now()).AddDate(0, 0, 21) // an early shift in the future
 	s.clock.advance(begins.Add(-2 * time.Minute).Sub(s.clock.now()))
 	s.must(nil, s.floor.Pass("acme"))
 	if a := s.do(ask{method: "GET", path: "/station?stationcodes=PACK-1", key: key}).want(t, 200); a.at("results", "0", "shift") != nil {
@@ -235,7 +235,7 @@ func TestTheShiftSoFarOverTheAPI(t *testing.T) {
 		case 90:
 			s.do(ask{method: "POST", path: "/correction", key: admin, body: fmt.Sprintf(`{"stationCodes":["PACK-1"],"from":%q,"to":%q,"note":"n","changes":{"station":{"utilisationDowntimeThreshold":60000},"skus":[{"code":"B2","unitsPerHour":101}]}}`,
 				instant.Format(begins.Add(20*time.Minute)), instant.Format(begins.Add(80*time.Minute)))}).want(t, 200)
-		case 105: // which nothing is computed again for
+		case 105: // causes no recalculation
 			s.do(ask{method: "POST", path: "/correction", key: admin, body: fmt.Sprintf(`{"stationCodes":["PACK-1"],"from":%q,"to":%q,"note":"n","changes":{"reasons":[{"code":"BRK","oee":"planned"}]}}`,
 				instant.Format(begins.Add(25*time.Minute)), instant.Format(begins.Add(71*time.Minute)))}).want(t, 200)
 		case 120:
@@ -243,7 +243,7 @@ func TestTheShiftSoFarOverTheAPI(t *testing.T) {
 		}
 		s.must(nil, s.floor.Pass("acme"))
 		differs := ""
-		for range 200 { // what came late is computed beside this
+		for range 200 { // late signals are processed concurrently
 			if differs = same(); differs == "" {
 				break
 			}

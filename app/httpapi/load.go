@@ -15,19 +15,19 @@ import (
 	"opsmon/app/instant"
 )
 
-// A decoded body can take fifty times its size in memory, and anybody on the network can send one. So what is
-// worked on at once is bounded, each kind by its own bound so that none starves another:
+// A decoded body can need fifty times its size in memory, and anybody on the network can send one. Concurrent work is
+// therefore limited, with a separate limit for each kind so that none starves another:
 //
-//   - bodies up to freeBody bytes pass: the limit on connections bounds them;
+//   - bodies up to freeBody bytes are only limited by the number of connections;
 //   - those up to bodyLimit share bodyBudget bytes, from before they are read to the end of the request;
 //   - larger ones are manifests and batches of signals, from people who may change the configuration and from devices:
-//     uploads in all, uploadsEach of one of them;
-//   - of all manifests that have arrived, slots at once are checked and applied;
-//   - of the long reads, of many stations or days, longReads at once are made, of one account longOfAccount and of one
-//     caller longEach, for longWork each. What a slow client takes is made while it takes it. When the last one has ended,
-//     memory that it took is given back to the system.
+//     uploads in total, uploadsEach of one sender;
+//   - of the manifests that have arrived, slots are checked and applied at once;
+//   - of long reads, of many stations or days, longReads run at once, longOfAccount of one account and longEach of one
+//     caller, for longWork each. A long answer is generated while it is sent. After the last one, their memory is
+//     returned to the system.
 //
-// The machine's own administrator has a slot apart and waits for nobody on the network.
+// The local command line has its own slot and never waits for clients on the network.
 const (
 	freeBody    = 8 << 10
 	bodyBudget  = 8 << 20
@@ -41,33 +41,33 @@ const (
 	longOfAccount = 3
 	longEach      = 2
 	longWait      = 15 * time.Second
-	longWork      = 2 * time.Minute // from the slot to what the answer is made of
-	longAnswer    = time.Minute     // more, to send it
-	longDetail    = 200             // days of stations, from which on a read of what happened in them is a long one
-	longSums      = 20_000          // the same of a read of their sums
+	longWork      = 2 * time.Minute // from getting the slot to having the data of the answer
+	longAnswer    = time.Minute     // additional time to send it
+	longDetail    = 200             // station days from which a read of minutes is a long one
+	longSums      = 20_000          // station days from which a read of sums is a long one
 )
 
-// load is what the API works on now.
+// load is the API's current load.
 type load struct {
 	bodies       *semaphore.Weighted // in bytes
 	slots, local *semaphore.Weighted
 
 	mu      sync.Mutex
 	uploads int
-	from    map[string]int // uploads by the e-mail address or the credential of who sends them
+	from    map[string]int // uploads by the sender's e-mail address or credential
 
 	long   *semaphore.Weighted
 	longBy map[longKey]*longOf
 	memory giveBack
 }
 
-// longKey names an account, or a caller in it, whose long reads are counted together.
+// longKey identifies an account, or a caller in it, whose long reads are counted together.
 type longKey struct{ account, caller string }
 
-// longOf are the long reads of one account or caller.
+// longOf has the long reads of one account or caller.
 type longOf struct {
 	slots *semaphore.Weighted
-	users int // who have a slot, or wait for one
+	users int // callers with a slot or waiting for one
 }
 
 // share returns the slots of an account or caller, and a function that ends their use.
@@ -96,7 +96,7 @@ func newLoad() *load {
 	}
 }
 
-// later notes what is to be given back when the handler has returned.
+// later registers a function to call when the handler has returned.
 func (c *call) later(release func()) { c.releases = append(c.releases, release) }
 
 func (c *call) letGo() {
@@ -105,7 +105,7 @@ func (c *call) letGo() {
 	}
 }
 
-// admit lets a body in that is about to be read, or refuses it for now.
+// admit reserves capacity for a body before it is read, or refuses it for now.
 func (c *call) admit(limit int64) error {
 	if c.p.Type == auth.TypeLocal {
 		return nil
@@ -127,7 +127,7 @@ func (c *call) admit(limit int64) error {
 	return nil
 }
 
-// caller names who asks: a person, or a credential of nobody, such as a device or a tablet.
+// caller identifies the caller: a person, or a credential without a person, such as a device or a tablet.
 func (c *call) caller() string {
 	if c.p.Email != "" {
 		return c.p.Email
@@ -135,8 +135,8 @@ func (c *call) caller() string {
 	return c.p.Actor().Credential
 }
 
-// long waits for a slot for a read that is long by the days of stations that it is about, for as long as the client does; the
-// slot ends with the answer.
+// long waits for a slot if a read is long by its station days, until the client disconnects. The slot is released after
+// the answer.
 func (c *call) long(x *report.Selection, from int64) error {
 	days := int64(0)
 	for i := range x.Stations {
@@ -148,7 +148,7 @@ func (c *call) long(x *report.Selection, from int64) error {
 	return c.slot()
 }
 
-// slot waits for a slot for a long read, and bounds the time for it; the machine's own administrator has it at once.
+// slot waits for a slot for a long read and limits its time. The local command line gets it at once.
 func (c *call) slot() error {
 	if c.p.Type == auth.TypeLocal {
 		return nil
@@ -169,15 +169,16 @@ func (c *call) slot() error {
 	ctx, cancel := context.WithTimeout(c.r.Context(), longWork)
 	c.r = c.r.WithContext(ctx)
 	c.later(cancel)
-	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(longWork + longAnswer)) // a connection that cannot take one has none to exceed
+	// a connection without deadlines needs none
+	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(longWork + longAnswer))
 	return nil
 }
 
-// errGone ends the work for a client that has gone. Nobody reads it.
+// errGone ends the work for a client that has disconnected. Nobody reads it.
 var errGone = errdefs.New(errdefs.Unavailable, "the client has gone")
 
-// ended returns the error of work for a request. Where that was to end, because the client has gone or the time for it is
-// over, it says so.
+// ended returns the error of work for a request. If the work was cancelled because the client disconnected or the time
+// was over, it returns that reason.
 func ended(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() == nil:
@@ -209,8 +210,8 @@ func (c *call) admitUpload() error {
 	return nil
 }
 
-// takeSlot waits for a slot to work on a manifest, for as long as the client does. It is called when the body is
-// there: whoever sends slowly holds up nobody.
+// takeSlot waits for a slot to process a manifest, until the client disconnects. It is called after the body has
+// arrived, so slow senders block nobody.
 func (c *call) takeSlot() error {
 	slots := c.api.load.slots
 	if c.p.Type == auth.TypeLocal {

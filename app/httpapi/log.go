@@ -13,7 +13,7 @@ import (
 	"opsmon/app/instant"
 )
 
-// logRoutes are the operations on the service's log.
+// logRoutes returns the operations on the service's log.
 func logRoutes() []route {
 	return []route{
 		{
@@ -52,7 +52,7 @@ type logLine struct {
 
 var logLevels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
 
-// getLog answers GET /appliance/log: lines of the last day, newest first.
+// getLog handles GET /appliance/log: lines of the last day, newest first.
 func getLog(c *call) (reply, error) {
 	q := logbook.Query{Least: slog.LevelDebug, Limit: c.number("limit", 100, 1, 1000)}
 	if name := c.query("level"); name != "" {

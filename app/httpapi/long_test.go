@@ -13,13 +13,13 @@ import (
 	"opsmon/app/instant"
 )
 
-// days selects as many days of a station.
+// days selects n days of a station.
 func days(n int64) *report.Selection {
 	return &report.Selection{Stations: []report.Station{{End: n * instant.DayMs}}}
 }
 
-// TestLongReadsTakeTurns: of one caller two at a time, of one account three, of all four; others wait as long as their clients
-// do, and short ones do not. A read that is sent piece by piece has its turn until it is sent.
+// TestLongReadsTakeTurns: two at a time of one caller, three of one account, four in total. Others wait until their
+// clients disconnect, and short reads do not wait. A read that is sent in pieces keeps its slot until it is sent.
 func TestLongReadsTakeTurns(t *testing.T) {
 	s := newServer(t, options{})
 	ask := func(ctx context.Context, account, who string) *call {
@@ -50,11 +50,11 @@ func TestLongReadsTakeTurns(t *testing.T) {
 	refused("acme", "a")
 	begin("acme", "b")
 	refused("acme", "c")
-	begin("bolt", "a") // somebody of that name elsewhere
+	begin("bolt", "a") // another account's caller with the same name
 	refused("bolt", "b")
 	local := ask(gone, "acme", "")
 	local.p = auth.Local("acme")
-	s.must(nil, local.long(days(longDetail), longDetail)) // the machine's own administrator waits for nobody
+	s.must(nil, local.long(days(longDetail), longDetail)) // the local command line does not wait
 	local.letGo()
 	busy[0].letGo()
 	begin("bolt", "b")
@@ -66,7 +66,7 @@ func TestLongReadsTakeTurns(t *testing.T) {
 	}
 }
 
-// TestALongReadEnds: when its client has gone, which is nobody's error, or when it takes too long.
+// TestALongReadEnds: a long read ends when its client disconnects, which is no error, or when it takes too long.
 func TestALongReadEnds(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Readonly)
@@ -88,7 +88,7 @@ func TestALongReadEnds(t *testing.T) {
 			r := httptest.NewRequestWithContext(t.Context(), "GET", path, nil)
 			r.Header.Set("X-API-KEY", key)
 			_, err := s.api.handle(&call{api: s.api, r: r, w: httptest.NewRecorder(), route: &route{handle: func(c *call) (reply, error) {
-				cancel() // while it is worked on
+				cancel() // during the work
 				c.r = c.r.WithContext(ctx)
 				return handle(c)
 			}}})
@@ -99,7 +99,7 @@ func TestALongReadEnds(t *testing.T) {
 	}
 }
 
-// TestALongReadHasItsTurnUntilItIsSent: what is made while it is sent is not done when its handler returns.
+// TestALongReadHasItsTurnUntilItIsSent: an answer generated while it is sent keeps its slot after its handler returned.
 func TestALongReadHasItsTurnUntilItIsSent(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Readonly)

@@ -9,7 +9,7 @@ import (
 	"opsmon/schema"
 )
 
-// messageRoutes are the operations on messages between shifts.
+// messageRoutes returns the operations on messages between shifts.
 func messageRoutes() []route {
 	return []route{
 		{
@@ -60,7 +60,7 @@ func messageRoutes() []route {
 	}
 }
 
-// getMessages answers GET /message: what people left for the next shift.
+// getMessages handles GET /message.
 func getMessages(c *call) (reply, error) {
 	_, all, err := c.allStations()
 	if err != nil {
@@ -81,7 +81,7 @@ func getMessages(c *call) (reply, error) {
 	return list(found, -1)
 }
 
-// postMessage answers POST /message.
+// postMessage handles POST /message.
 func postMessage(c *call) (reply, error) {
 	var in struct {
 		message.Input
@@ -93,7 +93,7 @@ func postMessage(c *call) (reply, error) {
 	})
 }
 
-// messageDone answers POST /message/{messageId}/done.
+// messageDone handles POST /message/{messageId}/done.
 func messageDone(c *call) (reply, error) {
 	var in struct {
 		message.Settled

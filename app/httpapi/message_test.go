@@ -27,7 +27,7 @@ func (s *server) tablet(name string, stationCodes ...string) (session string) {
 	return s.hide(s.do(ask{method: "GET", path: "/auth/callback?token=" + s.hide(token)}).want(s.t, 200).cookies["session"].Value)
 }
 
-// Two tablets at one station leave messages for the next shift, and each sees what the other does.
+// Two tablets at one station write messages for the next shift, and each sees what the other does.
 func TestMessages(t *testing.T) {
 	s := newServer(t, options{})
 	quick(s)
@@ -122,7 +122,7 @@ func sameJSON(t *testing.T, a, b string) bool {
 	return cmp.Equal(x, y)
 }
 
-// Messages are kept for 31 days, and of a station the newest 200.
+// Messages are stored for 31 days, and at most 200 for each station.
 func TestMessagesAreBounded(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Supervisor)
@@ -157,7 +157,7 @@ func TestMessagesAreBounded(t *testing.T) {
 	}
 }
 
-// A tablet is told what it is; who is none is not.
+// The profile of a tablet has its name and stations, other profiles do not.
 func TestAProfileOfATablet(t *testing.T) {
 	s := newServer(t, options{})
 	holds(t, s.do(ask{method: "GET", path: "/auth/profile", session: s.tablet("Hall 1", "PACK-2", "PACK-1")}).want(t, 200), map[string]any{

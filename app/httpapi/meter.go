@@ -17,19 +17,20 @@ import (
 // metricsType is the content type of the Prometheus text format.
 const metricsType = "text/plain; version=0.0.4; charset=utf-8"
 
-// meters count what the API answers. The labels are the method, the route's pattern and the class of the status, never
-// anything that a client sends.
+// meters counts the API's answers. The labels are the method, the route's pattern and the class of the status, never
+// values from a client.
 type meters struct {
-	gauges    func() []Gauge // nil = nothing
+	gauges    func() []Gauge // nil: none
 	streams   func() float64
 	strangers *strangers
 	routes    []*tally
 }
 
-// tally counts what one operation answered, and how long that took.
+// tally counts the answers of one operation and their durations.
 //
-// The library has such histograms from v1.38.0 on. But since then every program that links it, app's commands too, logs a line to
-// standard error before main where the kernel has no pressure stall information, as Red Hat's has by default; so v1.35.1 stays.
+// The library has such histograms since v1.38.0. But since then every program that links it, including app's commands,
+// logs a line to standard error before main if the kernel has no pressure stall information, which is the default on
+// Red Hat. The dependency therefore stays at v1.35.1.
 type tally struct {
 	labels  string           // method="GET",route="/account"
 	answers [6]atomic.Uint64 // by class of status
@@ -40,17 +41,17 @@ type tally struct {
 // bounds are the upper bounds of the histogram's buckets, in seconds.
 var bounds = [...]float64{.0001, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
 
-// Gauge is a number that can go up and down, such as the bytes that the store takes, or with Total one that only grows
-// while the service runs.
+// Gauge is a measurement that can increase and decrease, such as the size of the store, or with Total a counter since
+// the service's start.
 type Gauge struct {
-	Name  string // app_store_bytes: with its unit; what only grows ends in _total
+	Name  string // app_store_bytes: includes the unit; a counter ends in _total
 	Help  string // a sentence
 	Value float64
 	Total bool
-	Label [2]string // name and value of the one label, such as the cause of a refusal; "" and "" for none
+	Label [2]string // name and value of the only label, such as the cause of a refusal; empty: no label
 }
 
-// of returns the meter of an operation. It is not for use by several goroutines.
+// of returns the meter of an operation. It is not safe for concurrent use.
 func (m *meters) of(method, path string) *tally {
 	labels := fmt.Sprintf("method=%q,route=%q", method, path)
 	for _, r := range m.routes {
@@ -81,7 +82,7 @@ func (m *tally) observe(status int, took time.Duration) {
 // observe counts an answer.
 func (a *API) observe(rt *route, status int, took time.Duration) { rt.tally.observe(status, took) }
 
-// text returns all that is measured in the Prometheus text format: what the API answers, the appliance, and the process.
+// text returns all metrics in the Prometheus text format: the API's answers, the appliance and the process.
 func (m *meters) text() []byte {
 	var b bytes.Buffer
 	list := []Gauge{{Name: "app_event_streams", Help: "Streams of events that are open.", Value: m.streams()}}

@@ -11,7 +11,7 @@ import (
 	"opsmon/schema"
 )
 
-// noteRoutes are the operations on what is put up at a station.
+// noteRoutes returns the operations on the notes of a station.
 func noteRoutes() []route {
 	return []route{
 		{
@@ -51,7 +51,7 @@ type noteLine struct {
 	AlertExpiresAt *instant.Time `json:"alertExpiresAt"`
 }
 
-// putUp answers with what is put up at the station of the path.
+// putUp replies with the note of the station in the path.
 func (c *call) putUp(n station.Note, err error) (reply, error) {
 	if err != nil {
 		return reply{}, err
@@ -62,7 +62,7 @@ func (c *call) putUp(n station.Note, err error) (reply, error) {
 	return ok(noteLine{c.params.ByName("stationCode"), orNull(n.OperatorInitials), instant.OfMsOrNil(n.OperatorSince), orNull(n.AlertMessage), instant.OfMsOrNil(n.AlertExpiresAt)})
 }
 
-// postStationOperator answers POST /station/{stationCode}/operator (monitoring.md section 10).
+// postStationOperator handles POST /station/{stationCode}/operator (monitoring.md section 10).
 func postStationOperator(c *call) (reply, error) {
 	var in struct {
 		Initials *string `json:"initials"`
@@ -73,7 +73,7 @@ func postStationOperator(c *call) (reply, error) {
 	return c.putUp(c.api.cfg.Notes.SetOperator(c.p, c.params.ByName("stationCode"), in.Initials))
 }
 
-// postStationAlert answers POST /station/{stationCode}/alert (monitoring.md section 10).
+// postStationAlert handles POST /station/{stationCode}/alert (monitoring.md section 10).
 func postStationAlert(c *call) (reply, error) {
 	var in struct {
 		Message   *string    `json:"message"`
@@ -100,7 +100,7 @@ type stationNow struct {
 	AlertExpiresAt *instant.Time `json:"alertExpiresAt"`      // when the alert expires; null if it does not
 }
 
-// now adds to a station's configuration what is known of it now.
+// now adds the current note and status to a station's configuration.
 func (c *call) now(view *account.StationView) stationNow {
 	var at account.LiveStation
 	if live := c.api.cfg.Floor.Account(c.p.AccountID); live != nil {

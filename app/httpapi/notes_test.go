@@ -9,12 +9,12 @@ import (
 	"opsmon/app/auth"
 )
 
-// What is put up at a station shows wherever the station does, and nowhere in the manifest (monitoring.md section 10).
+// The note of a station is part of every answer about the station, but not of the manifest (monitoring.md section 10).
 func TestBoardShows(t *testing.T) {
 	s := newServer(t, options{live: true})
 	s.must(nil, s.floor.Pass("acme"))
 	supervisor := s.roleKey(auth.Supervisor)
-	operator := supervisor // who may all that an operator may, everywhere
+	operator := supervisor // a supervisor may do what an operator may, at every station
 	revision := s.do(ask{method: "GET", path: "/account/manifest", key: operator}).want(t, 200).header.Get("Etag")
 	until := s.clock.now().Add(24 * time.Hour).UTC().Format("2006-01-02T15:04:05.000Z")
 	a := s.do(ask{method: "POST", path: "/station/PACK-1/operator", key: operator, body: `{"initials":"ABC"}`}).want(t, 200)
@@ -58,7 +58,7 @@ func TestBoardShows(t *testing.T) {
 	s.do(ask{method: "POST", path: "/station/PACK-9/operator", key: operator, body: `{"initials":"ABC"}`}).want(t, 404)
 }
 
-// A station that has left the manifest is shown to who asks for archived ones (monitoring.md section 10).
+// A station that has left the manifest is only included if archived ones are requested (monitoring.md section 10).
 func TestArchivedStations(t *testing.T) {
 	s := newServer(t, options{})
 	key, member := s.roleKey(auth.Readonly), s.roleKey(auth.Member)

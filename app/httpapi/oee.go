@@ -12,7 +12,7 @@ import (
 	"opsmon/app/instant"
 )
 
-// oeeRoutes are the operations on OEE.
+// oeeRoutes returns the operations on OEE.
 func oeeRoutes() []route {
 	return []route{
 		{
@@ -100,7 +100,7 @@ type lossesView struct {
 	Quality              lossView `json:"quality"`              // bad units
 }
 
-// bucketView names what figures are of; what they are not by is null.
+// bucketView is the group of a result; dimensions that are not used are null.
 type bucketView struct {
 	PlantCode   *string `json:"plantCode"` // null unless grouped by plant
 	GroupCode   *string `json:"groupCode"`
@@ -167,7 +167,7 @@ type oeeView struct {
 	Losses                lossesView `json:"losses"`                // the losses
 }
 
-// oeeOf shows a sum.
+// oeeOf returns the representation of a sum.
 func oeeOf(sum *oee.Sum, by []oee.By, p oee.Profile) oeeView {
 	t := &sum.Terms
 	f, lost := t.Figures(p), t.Lost()
@@ -200,14 +200,14 @@ func oeeOf(sum *oee.Sum, by []oee.By, p oee.Profile) oeeView {
 	return v
 }
 
-// by reads what figures are to be added up by.
+// by parses the dimensions of a request.
 func (c *call) by(allowed ...oee.By) []oee.By {
 	by, err := report.ParseBy(c.query("by"), allowed...)
 	_ = c.note(err) // ParseBy returns no other error
 	return by
 }
 
-// getOEE answers GET /oee.
+// getOEE handles GET /oee.
 func getOEE(c *call) (reply, error) {
 	by := c.by(oee.ByPlant, oee.ByGroup, oee.ByStation, oee.BySKU, oee.ByShift, oee.ByHour, oee.ByDay, oee.ByWeek, oee.ByMonth, oee.ByMinute)
 	profile, ok := oee.ParseProfile(c.query("profile"))
@@ -222,7 +222,7 @@ func getOEE(c *call) (reply, error) {
 	if err := reports.CheckOEE(x, by); err != nil {
 		return reply{}, err
 	}
-	if slices.Contains(by, oee.ByMinute) { // a row for each minute: few are a lot at once
+	if slices.Contains(by, oee.ByMinute) { // with a row for each minute, a few days are many rows
 		err = c.slot()
 	} else {
 		err = c.long(x, longSums)

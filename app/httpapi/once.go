@@ -15,7 +15,7 @@ import (
 	"opsmon/schema"
 )
 
-// refusedRoutes are the operations on writes that were refused.
+// refusedRoutes returns the operations on refused writes.
 func refusedRoutes() []route {
 	return []route{
 		{
@@ -38,11 +38,10 @@ func refusedRoutes() []route {
 	}
 }
 
-// idempotencyHeader names a write, so that a client that did not get its answer can send it again (monitoring.md
-// section 4).
+// idempotencyHeader identifies a write, so that a client without an answer can repeat it (monitoring.md section 4).
 const idempotencyHeader = "Idempotency-Key"
 
-// writable refuses whoever belongs to an account that is archived: nothing is changed in its name any more.
+// writable refuses writes of an archived account.
 func (c *call) writable() error {
 	snap, err := c.api.cfg.Accounts.Get(c.p.AccountID)
 	if err != nil {
@@ -51,8 +50,8 @@ func (c *call) writable() error {
 	return snap.Account.Writable()
 }
 
-// act does a write of the floor that has a body, which is filled into in. Where something is wrong with it, the write
-// is only tried, and what that finds is reported too.
+// act decodes the body of a floor write into in and runs the write. If the body has problems, the write is run dry, and
+// its problems are returned, too.
 func (c *call) act(name schema.Name, optional bool, in any, fn func(w *floor.Work) (result any, err error)) (reply, error) {
 	problems, err := c.fill(name, optional, in)
 	if err != nil {
@@ -62,7 +61,8 @@ func (c *call) act(name schema.Name, optional bool, in any, fn func(w *floor.Wor
 		return c.onceOrDry(fn)
 	}
 	var later errdefs.Problems
-	_ = later.Take(c.api.cfg.Floor.Try(c.p.AccountID, func(w *floor.Work) error { // what else refuses it can be told when it is right
+	// other errors are returned once the body is valid
+	_ = later.Take(c.api.cfg.Floor.Try(c.p.AccountID, func(w *floor.Work) error {
 		_, err := fn(w)
 		return err
 	}))
@@ -70,8 +70,8 @@ func (c *call) act(name schema.Name, optional bool, in any, fn func(w *floor.Wor
 	return reply{}, c.invalid(problems)
 }
 
-// onceOrDry is once; with dryrun=true all is checked and answered as it would be, and nothing is stored, the
-// idempotency key neither.
+// onceOrDry is once. With dryrun=true the write is checked and answered, but nothing is stored, including the
+// idempotency key.
 func (c *call) onceOrDry(fn func(w *floor.Work) (result any, err error)) (reply, error) {
 	dry, err := c.dryRun()
 	if err != nil {
@@ -90,9 +90,8 @@ func (c *call) onceOrDry(fn func(w *floor.Work) (result any, err error)) (reply,
 	return ok(result)
 }
 
-// once does a write of the floor in one transaction of the account's owner, and answers with its result; a nil result
-// is
-// 204. A write that was done before under the same idempotency key is not done again, and has the same answer.
+// once runs a floor write in one transaction of the account's worker and replies with its result, or 204 for a nil
+// result. A write with an idempotency key that was used before is not repeated; it gets the recorded answer.
 func (c *call) once(fn func(w *floor.Work) (result any, err error)) (reply, error) {
 	if err := c.writable(); err != nil {
 		return reply{}, err
@@ -117,8 +116,7 @@ func (c *call) once(fn func(w *floor.Work) (result any, err error)) (reply, erro
 	return reply{status: answer.Status, body: answer.Body}, err
 }
 
-// named returns the request's name, by which it is known when it comes again, and a hash of all that it asks for. The
-// body has been read.
+// named returns the identity of the request, with a hash of its content. The body must have been read before.
 func (c *call) named() (idempotency.Request, error) {
 	key, err := c.idempotencyKey()
 	request := idempotency.Request{Key: key}
@@ -131,7 +129,7 @@ func (c *call) named() (idempotency.Request, error) {
 	return request, err
 }
 
-// idempotencyKey reads the header; "" when there is none.
+// idempotencyKey returns the header's value; "": no header.
 func (c *call) idempotencyKey() (string, error) {
 	values := c.r.Header[idempotencyHeader]
 	if len(values) == 0 {
@@ -148,14 +146,14 @@ func (c *call) idempotencyKey() (string, error) {
 	return key, nil
 }
 
-// keepRefused keeps a write of the floor that was refused, when it came with an idempotency key: the tablet that sent
-// it may have been offline for hours, and a supervisor wants to know (monitoring.md section 4).
+// keepRefused records a refused floor write that has an idempotency key: the tablet may have been offline for hours,
+// and a supervisor should know (monitoring.md section 4).
 func (c *call) keepRefused(refused error) {
 	status := statuses[errdefs.KindOf(refused)].status
 	if !c.route.once || c.route.desk || c.other || status < 400 || status > 499 || status == 401 || !c.p.Role.AtLeast(auth.Operator) {
 		return
 	}
-	if dry, _ := c.dryRun(); dry { // nobody meant to do it
+	if dry, _ := c.dryRun(); dry { // a dry run has no effect
 		return
 	}
 	key, err := c.idempotencyKey()
@@ -193,7 +191,7 @@ type refusedLine struct {
 	From    string           `json:"from"` // the network address
 }
 
-// getRefused answers GET /refused.
+// getRefused handles GET /refused.
 func getRefused(c *call) (reply, error) {
 	limit, skip := c.page(100, 1000)
 	if err := c.unclear(); err != nil {

@@ -15,7 +15,7 @@ import (
 	"opsmon/schema"
 )
 
-// openAPIRoutes are of this description.
+// openAPIRoutes returns the operation for this document.
 func openAPIRoutes() []route {
 	return []route{
 		{
@@ -29,14 +29,13 @@ func openAPIRoutes() []route {
 	}
 }
 
-// document is the OpenAPI description, made at the first request for it: nothing in it changes while the program
-// runs.
+// document is the OpenAPI document, made at the first request, because it does not change while the program runs.
 var document struct {
 	once sync.Once
 	rep  *account.Representation
 }
 
-// getOpenAPI answers GET /openapi.json (http-api.md sections 1 and 9; decisions.md section 6).
+// getOpenAPI handles GET /openapi.json (http-api.md sections 1 and 9; decisions.md section 6).
 func getOpenAPI(c *call) (reply, error) {
 	document.once.Do(func() {
 		body := describe(c.api.routes())
@@ -49,7 +48,7 @@ func getOpenAPI(c *call) (reply, error) {
 	return reply{rep: document.rep}, nil
 }
 
-// describe makes the document of a table of routes. It panics on a route that has no text, which a test catches.
+// describe returns the document for a table of routes. It panics for a route without a text, which a test detects.
 func describe(routes []route) []byte {
 	schemas := components()
 	schemas = append(schemas,
@@ -78,7 +77,7 @@ func describe(routes []route) []byte {
 	return body
 }
 
-// pathTemplate writes the router's :name as {name}.
+// pathTemplate converts the router's :name to {name}.
 func pathTemplate(path string) string {
 	parts := strings.Split(path, "/")
 	for i, p := range parts {
@@ -89,7 +88,7 @@ func pathTemplate(path string) string {
 	return strings.Join(parts, "/")
 }
 
-// describer makes the operations of one document.
+// describer builds the operations of one document.
 type describer struct {
 	schemas object
 }
@@ -122,12 +121,12 @@ func (d *describer) operation(rt *route) object {
 	return out
 }
 
-// binary is the content of a body that is a file.
+// binary returns the content of a body that is a file.
 func binary() object {
 	return obj(fileType, parse(`{"schema": {"type": "string", "format": "binary"}, "example": "the bytes of the file"}`))
 }
 
-// description returns what an operation does and who may use it.
+// description returns the text of an operation and who may use it.
 func description(op operation, rt *route, role auth.Role) string {
 	who := "Needs no credential."
 	switch {
@@ -143,7 +142,7 @@ func description(op operation, rt *route, role auth.Role) string {
 	return strings.TrimPrefix(op.about+"\n\n"+who, "\n\n")
 }
 
-// takes lists the parameters of a route: in the path, in the query, and the headers of conditional requests.
+// takes returns the parameters of a route: of the path, of the query, and the headers of conditional requests.
 func (d *describer) takes(op operation, rt *route) []any {
 	var out []any
 	add := func(name, in string) {
@@ -184,7 +183,7 @@ func (d *describer) takes(op operation, rt *route) []any {
 const onceParameter = `{"name": "Idempotency-Key", "in": "header", "description": "Names the request: sent again by the same API key, person or tablet with the same key and content within seven days it is not done again, and has the same answer.",
 "schema": {"type": "string", "minLength": 1, "maxLength": 128, "pattern": "^[!-~]+$"}, "example": "5f0c1b9e-7d1a"}`
 
-// sharedParameters are those of many operations.
+// sharedParameters are the parameters of many operations.
 const sharedParameters = `{
 "For": {"name": "X-For", "in": "header", "description": "Whom the request is meant for: the ` + "`accountId` and the `email`" + ` of a profile with a slash between them, percent-encoded. Where another one asks it is 409, and nothing is done.", "schema": {"type": "string", "pattern": "^[^/]+/.+$"}, "example": "acme/operator@acme.example"}
 }`
@@ -200,7 +199,7 @@ func (d *describer) bodyExample(op operation) any {
 	return parse(string(schema.JSON(op.body))).(object).get("examples").([]any)[0]
 }
 
-// statusesOf are the statuses that a route can answer, ascending: http-api.md section 4.2 and decisions.md section 1.
+// statusesOf returns the statuses of a route in ascending order: http-api.md section 4.2 and decisions.md section 1.
 func statusesOf(op operation, rt *route) []int {
 	all := append([]int{http.StatusOK, http.StatusInternalServerError}, op.also...)
 	if op.form == formEmpty {
@@ -240,7 +239,7 @@ func (d *describer) responses(op operation, rt *route) object {
 	return out
 }
 
-// success describes the answer of an operation that went well.
+// success returns the successful response of an operation.
 func (d *describer) success(op operation) object {
 	answer := obj("description", op.answer)
 	headers := object{}
@@ -324,7 +323,7 @@ func (d *describer) successExample(op operation) any {
 	return out
 }
 
-// accountExample has every field that the schema has, unset where nothing else is said.
+// accountExample returns an example with every field of the schema, unset unless stated otherwise.
 func (d *describer) accountExample(name string) object {
 	values := parse(`{"id":"acme","domain":"acme.example","currency":"GBP","electricalPricePerKwh":0.2371,"durationFormat":"months","enableTasks":"on",
 		"createdAt":"2026-11-20T08:15:30.123Z","updatedAt":"2026-11-20T08:15:30.123Z","cursors":[{"type":"signals","timestamp":1795162530123,"value":"2026-11-20T08:15:30.123Z","valueAgo":"0 s"}]}`).(object)
@@ -350,7 +349,7 @@ func (d *describer) stationExample() object {
 	return parse(stationSample).(object).with("flags", flags).with("settings", settings)
 }
 
-// security is what an operation asks of the caller.
+// security returns the security requirements of an operation.
 func security(op operation, rt *route) any {
 	switch {
 	case op.security != "":

@@ -4,7 +4,7 @@ import (
 	"opsmon/schema"
 )
 
-// form says what the body of a success is.
+// form is the format of a successful answer's body.
 type form uint8
 
 const (
@@ -12,49 +12,49 @@ const (
 	formResult             // {isSuccess: true, result}
 	formList               // {isSuccess: true, results}
 	formPage               // {isSuccess: true, results, paging}
-	formBare               // the thing itself
-	formText               // no JSON
+	formBare               // the document itself
+	formText               // not JSON
 	formEmpty              // 204
 	formFile               // the bytes of a file
 	formEvents             // a stream of events
-	formTable              // rows with commas between their cells
+	formTable              // CSV
 )
 
-// operation is what the OpenAPI document says of a route beyond what the route itself says.
+// operation is the text of a route in the OpenAPI document.
 type operation struct {
 	id, tag, summary string
-	about            string // what it does and changes, in paragraphs
-	answer           string // what a success means
+	about            string // effects, in paragraphs
+	answer           string // meaning of a success
 	params           params
-	security         string // "" = as the route's access says
+	security         string // "": by the route's access
 
-	body     schema.Name // "" = none
-	optional bool        // the body may be left out
-	example  string      // of the body; "" = the schema's own
+	body     schema.Name // "": no body
+	optional bool        // the body is optional
+	example  string      // of the body; "": the schema's
 	upload   bool        // the body is a file
 
 	form   form
-	gives  string // name of the schema of the result, or of an item of the list
-	sample string // an example of it
+	gives  string // schema of the result, or of an item of the list
+	sample string // example of the result
 
-	also     []int // statuses beyond those of every route of its kind
+	also     []int // statuses besides those of every route of its kind
 	tagged   bool  // answers carry an entity tag
 	match    bool  // takes If-Match
 	location bool  // answers carry Location
 }
 
-// params describes parameters by name. An operation has those that no other takes, or that mean something else there.
+// params has parameters by name: those of only one operation, or with another meaning in it.
 type params map[string]parameter
 
-// parameter describes one of the path or of the query.
+// parameter is a parameter of the path or of the query.
 type parameter struct {
 	about    string
-	required bool   // also in the query
+	required bool   // required in the query
 	schema   string // in JSON
 	example  any
 }
 
-// tags are the groups of http-api.md section 1 that have operations, in the order of that section.
+// tags are the groups of http-api.md section 1 with operations, in the order of that section.
 const tags = `[
 {"name": "Account", "description": "The account and its configuration: plants, station groups, stations, SKUs, shift patterns, reasons, Tasks."},
 {"name": "Signal", "description": "What machines send, and the devices that may."},
@@ -80,7 +80,7 @@ const introduction = "The HTTP API of a plant's operations monitoring. Bodies ar
 	"A body that is not strict JSON, or has a property that is not known, is 400, and all problems are listed at once. Times are RFC 3339 in UTC with milliseconds. Answers tell the service's time in `X-Time`, Unix milliseconds, for clients whose own clock is wrong.\n\n" +
 	"A request that must be done in nobody else's name than one person's or tablet's carries the header `X-For`: the `accountId` and the `email` of its profile with a slash between them, percent-encoded. Where another one is signed in by then the answer is 409 with an `X-For` that names that one, and nothing is done."
 
-// parameters are those that several operations take.
+// parameters are the parameters of several operations.
 var parameters = params{
 	"revision":    {about: "Number of the revision.", schema: `{"type": "integer", "minimum": 1}`, example: 3},
 	"stationCode": {about: "Code of the station.", schema: `{"type": "string", "minLength": 1}`, example: "PACK-1"},

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// errorText is what the document says of a status that is no success, with an example of its errorMessage.
+// errorText is the document's text for an error status, with an example of its errorMessage.
 type errorText struct {
 	status        int
 	code          string
 	about, sample string
 }
 
-// errorTexts are the answers of http-api.md section 7, and those that decisions.md section 1 adds.
+// errorTexts are the errors of http-api.md section 7 and of decisions.md section 1.
 var errorTexts = []errorText{
 	{400, "invalidInput", "The request cannot be accepted as it is; `details` names each problem.",
 		"the body has a problem: electricalPricePerKwh must be less than 1000; it is 1200"},
@@ -33,10 +33,10 @@ var errorTexts = []errorText{
 		"the disk is full; nothing was changed"},
 }
 
-// name is that of the error's response, and of its schema.
+// name returns the name of the error's response and of its schema.
 func (e *errorText) name() string { return strings.ToUpper(e.code[:1]) + e.code[1:] }
 
-// responseNames are the components of the answers that are no success.
+// responseNames has the components of error responses by status.
 var responseNames = func() map[int]string {
 	names := map[int]string{http.StatusNotModified: "NotModified"}
 	for i := range errorTexts {
@@ -45,7 +45,7 @@ var responseNames = func() map[int]string {
 	return names
 }()
 
-// schema describes failure as the status has it.
+// schema returns the schema of the error with this status.
 func (e *errorText) schema() object {
 	properties := obj("isSuccess", always("boolean", false), "errorCode", always("string", e.code))
 	required := properties.names()
@@ -61,7 +61,7 @@ func (e *errorText) schema() object {
 	return strict(fmt.Sprintf("%d: %s", e.status, e.about), properties, required)
 }
 
-// response is the answer with its headers and an example.
+// response returns the response with its headers and an example.
 func (e *errorText) response() object {
 	answer := obj("description", e.about)
 	switch e.status {
@@ -84,7 +84,7 @@ func (e *errorText) response() object {
 	return append(answer, member{"content", obj("application/json", obj("schema", ref(e.name()), "example", example))})
 }
 
-// errorResponses are the answers that are no success, by name.
+// errorResponses returns the error responses by name.
 func errorResponses() object {
 	out := object{{"NotModified", obj("description", "What you have is still the same.",
 		"headers", obj("ETag", obj("$ref", "#/components/headers/ETag")))}}

@@ -7,9 +7,8 @@ import (
 	"strconv"
 )
 
-// object is a JSON object that keeps the order of its members, so that the fields of a schema stay in the order in
-// which they were written and the document's bytes are the same every time. Its values are objects, []any and what
-// encoding/json gives for the rest.
+// object is a JSON object that keeps the order of its members, so that the fields of a schema keep their order and the
+// document's bytes are reproducible. Its values are objects, []any, or other values decoded by encoding/json.
 type object []member
 
 type member struct {
@@ -17,7 +16,7 @@ type member struct {
 	value any
 }
 
-// obj makes an object of names and values in turn. A nil value leaves its member out.
+// obj returns an object of alternating names and values. Members with a nil value are left out.
 func obj(namesAndValues ...any) object {
 	o := make(object, 0, len(namesAndValues)/2)
 	for i := 0; i < len(namesAndValues); i += 2 {
@@ -28,7 +27,7 @@ func obj(namesAndValues ...any) object {
 	return o
 }
 
-// get returns a member's value; nil when there is none.
+// get returns a member's value; nil: no such member.
 func (o object) get(name string) any {
 	for _, m := range o {
 		if m.name == name {
@@ -38,13 +37,13 @@ func (o object) get(name string) any {
 	return nil
 }
 
-// object returns a member that is an object; nil when it is not there.
+// object returns a member that is an object; nil: no such member.
 func (o object) object(name string) object {
 	inner, _ := o.get(name).(object)
 	return inner
 }
 
-// with returns a copy in which a member has another value; a new one comes last.
+// with returns a copy with another value of a member; a new member comes last.
 func (o object) with(name string, value any) object {
 	out := append(make(object, 0, len(o)+1), o...)
 	for i := range out {
@@ -56,7 +55,7 @@ func (o object) with(name string, value any) object {
 	return append(out, member{name, value})
 }
 
-// without returns a copy that lacks some members.
+// without returns a copy without some members.
 func (o object) without(drop func(name string) bool) object {
 	out := make(object, 0, len(o))
 	for _, m := range o {
@@ -67,7 +66,7 @@ func (o object) without(drop func(name string) bool) object {
 	return out
 }
 
-// names lists the members' names as a schema's "required" wants them.
+// names returns the members' names in the form of a schema's "required".
 func (o object) names() []any {
 	out := make([]any, len(o))
 	for i, m := range o {
@@ -81,7 +80,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	for i, m := range o {
 		b.WriteByte("{,"[min(i, 1)])
-		b.WriteString(strconv.Quote(m.name)) // names here are plain
+		b.WriteString(strconv.Quote(m.name)) // names need no JSON escapes
 		b.WriteByte(':')
 		value, err := marshal(m.value)
 		if err != nil {
@@ -96,7 +95,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// parse reads JSON that is part of the program: it panics when that is wrong.
+// parse decodes JSON in the program's source. It panics if that is invalid.
 func parse(text string) any {
 	dec := json.NewDecoder(bytes.NewReader([]byte(text)))
 	dec.UseNumber()

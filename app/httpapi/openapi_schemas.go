@@ -16,23 +16,23 @@ import (
 //go:embed answers.json
 var answers string
 
-// componentPrefix is where the document keeps its schemas.
+// componentPrefix is the path of the document's schemas.
 const componentPrefix = "#/components/schemas/"
 
 func ref(name string) object { return obj("$ref", componentPrefix+name) }
 
-// renamed are definitions whose name in a schema file is taken by something else here.
+// renamed has new names for definitions of a schema file whose name is already used here.
 var renamed = map[schema.Name]map[string]string{
 	schema.Manifest: {"Account": "ManifestAccount"},
 }
 
-// components makes the document's schemas: those that requests are checked against, and those of answers. What
-// answers share with the manifest is taken from it, so that there is one place for each field.
+// components returns the document's schemas: those for validating requests, and those of answers. Fields that answers
+// share with the manifest are taken from the manifest's schema, so each field is defined once.
 func components() object {
 	out := object{}
 	for _, name := range schema.Names() {
 		if name == schema.AccountCreate {
-			continue // of the local command line only
+			continue // only used by the local command line
 		}
 		out = embedded(out, name)
 	}
@@ -64,7 +64,7 @@ func components() object {
 	return out
 }
 
-// strict makes a closed object schema; required nil = every property.
+// strict returns a closed object schema; required nil: every property.
 func strict(description string, properties object, required []any) object {
 	if required == nil {
 		required = properties.names()
@@ -72,7 +72,7 @@ func strict(description string, properties object, required []any) object {
 	return obj("description", description, "type", "object", "required", required, "additionalProperties", false, "properties", properties)
 }
 
-// embedded adds a schema file and its definitions to the components. Files may share a definition that says the same.
+// embedded adds a schema file and its definitions to the components. Files may share equal definitions.
 func embedded(out object, name schema.Name) object {
 	file := parse(string(schema.JSON(name))).(object)
 	title := file.get("title").(string)
@@ -100,9 +100,10 @@ func embedded(out object, name schema.Name) object {
 
 func isDescription(name string) bool { return name == "description" }
 
-// publish turns a schema of a file into one of the document: references lead to the components, what only the
-// validator reads is left out. readOnly becomes x-system: a document that was read may be sent back as it is, and `id` and
-// `domain` must be, which OpenAPI's readOnly does not allow; but what is sent of it changes nothing, which forms must know.
+// publish converts a schema of a file to one of the document: references point to the components, and keywords that
+// only the validator uses are left out. readOnly becomes x-system, because a document that was read may be sent back
+// unchanged, and `id` and `domain` must be, which OpenAPI's readOnly does not allow. Forms still need to know that such
+// values have no effect.
 func publish(v any, names map[string]string) any {
 	switch v := v.(type) {
 	case []any:
@@ -143,8 +144,8 @@ func publish(v any, names map[string]string) any {
 	return v
 }
 
-// typesOf names the types of a constant or of an enumeration's values, which are all text or null: generators of
-// clients ask for them.
+// typesOf returns the types of a constant or of an enumeration's values, which are strings or null, because client
+// generators require them.
 func typesOf(value any) any {
 	if values, _ := value.([]any); slices.Contains(values, nil) {
 		return []any{"string", "null"}
@@ -152,8 +153,8 @@ func typesOf(value any) any {
 	return "string"
 }
 
-// chosen reads a list of {if: property is a constant, then: $ref} as a choice between what the $refs lead to, which
-// every OpenAPI tool understands; nil when it is something else.
+// chosen converts a list of {if: property is a constant, then: $ref} to a choice between the references, which every
+// OpenAPI tool supports; nil if the list has another form.
 func chosen(list []any) (choice []any, discriminator object) {
 	var property string
 	mapping := object{}
@@ -171,14 +172,14 @@ func chosen(list []any) (choice []any, discriminator object) {
 	return choice, obj("propertyName", property, "mapping", mapping)
 }
 
-// accountFields are the fields of http-api.md section 2.1 that an answer carries, from id to enableAlwaysConnected.
+// accountFields returns the fields of http-api.md section 2.1 in an answer, from id to enableAlwaysConnected.
 func accountFields(manifest object) object {
 	return manifest.object("properties").without(func(name string) bool {
 		return slices.Contains([]string{"shiftPatterns", "reasons", "tasks", "taskLists", "skus", "plants"}, name)
 	})
 }
 
-// accountAnswer is the result of GET /account, which account writes piece by piece.
+// accountAnswer returns the schema of the result of GET /account, which account encodes in pieces.
 func accountAnswer(account object) object {
 	account = append(account, parse(`{
 		"cursors": {"description": "How far each stage of the monitoring has got.", "type": "array", "items": {"$ref": "#/components/schemas/Cursor"}},
@@ -188,7 +189,7 @@ func accountAnswer(account object) object {
 	return strict("The account with its whole configuration. Fields that are not set are null.", account, []any{"id", "domain", "manifest"})
 }
 
-// ready is the answer of GET /ready: what is told of depends on who asks.
+// ready returns the schema of the answer of GET /ready, whose fields depend on the caller.
 func ready() member {
 	result := obj("anyOf", []any{ref("Readiness"), ref("Start")})
 	const about = "Requests can be served. What else to watch is told to admins and on the machine itself."
@@ -196,10 +197,10 @@ func ready() member {
 		obj("isSuccess", always("boolean", true), "result", result), []any{"isSuccess"})}
 }
 
-// always is the schema of a value that is always the same.
+// always returns the schema of a constant.
 func always(kind string, value any) object { return obj("type", kind, "const", value) }
 
-// stationFlags has every feature flag of section 2.2 with its resolved value.
+// stationFlags returns the schema of every feature flag of section 2.2 with its resolved value.
 func stationFlags(all object) object {
 	flags := object{}
 	for _, level := range []string{"ManifestAccount", "Station"} {
@@ -212,7 +213,7 @@ func stationFlags(all object) object {
 	return strict("Every feature flag as it is at the station.", flags, nil)
 }
 
-// stationSettings are a station's own fields without what is shown resolved and what the system keeps.
+// stationSettings returns a station's own fields, without resolved values and values of the system.
 func stationSettings(station object) object {
 	return station.object("properties").without(func(name string) bool {
 		switch name {

@@ -23,7 +23,7 @@ import (
 	"opsmon/schema/schematest"
 )
 
-// loadDocument reads the document as a client does.
+// loadDocument loads the document as a client does.
 var loadDocument = sync.OnceValues(func() (*openapi3.T, error) {
 	return openapi3.NewLoader().LoadFromData(describe((&API{}).routes()))
 })
@@ -37,10 +37,9 @@ func openAPI(t *testing.T) *openapi3.T {
 	return doc
 }
 
-// conform holds an answer against the document: its status must be one that the operation documents, with the
-// headers, the content type and the body that stand there. pattern is the route's path as the table has it; "" is a
-// path that is none of ours. Operations of the local command line are in no document: of those the errors are held
-// against http-api.md section 7.
+// conform validates an answer against the document: the operation must have its status, with its headers, content type
+// and body. pattern is the path of the route; "": an unknown path. The operations of the local command line are in no
+// document; their errors are validated against http-api.md section 7.
 func conform(t *testing.T, method, pattern string, status int, header http.Header, body []byte) {
 	t.Helper()
 	if err := conforms(openAPI(t), method, pattern, status, header, body); err != nil {
@@ -95,7 +94,7 @@ func conforms(doc *openapi3.T, method, pattern string, status int, header http.H
 	return nil
 }
 
-// documented finds the answer that the document has for a status; nil when there is nothing to hold it against.
+// documented returns the documented response for a status; nil if there is nothing to validate against.
 func documented(doc *openapi3.T, method, pattern string, status int) (*openapi3.Response, error) {
 	if method == http.MethodHead {
 		method = http.MethodGet
@@ -200,7 +199,7 @@ func TestOpenAPIExamplesValidate(t *testing.T) {
 	}
 }
 
-// The statuses of http-api.md section 4.2, and that section 5 asks no key of callback and login.
+// The statuses of http-api.md section 4.2, and that callback and login need no key (section 5).
 func TestOpenAPIHasTheStatusesOfTheSpecification(t *testing.T) {
 	doc := openAPI(t)
 	keyed := []int{400, 401, 403, 409, 500}
@@ -242,7 +241,7 @@ func TestOpenAPIHasTheStatusesOfTheSpecification(t *testing.T) {
 	}
 }
 
-// The error envelopes of http-api.md section 7 to the letter, and the account answers of section 2.1.
+// The error envelopes of http-api.md section 7 exactly, and the account answers of section 2.1.
 func TestOpenAPIShapesOfTheSpecification(t *testing.T) {
 	schemas := openAPI(t).Components.Schemas
 	accountFields := slices.Concat([]string{
@@ -260,7 +259,8 @@ func TestOpenAPIShapesOfTheSpecification(t *testing.T) {
 		{"WarehouseConfig", []string{"host", "port", "username"}, nil},
 		{"Session", []string{"email", "exp", "userRole", "accountId", "role", "featureFlags", "type"}, nil},
 		{"Profile", []string{"email", "exp", "userRole", "accountId", "role", "featureFlags", "type", "accounts", "apiKey", "account"},
-			[]string{"email", "exp", "userRole", "accountId", "role", "featureFlags", "type", "accounts", "apiKey", "account", "tabletName", "stationCodes"}}, // the last two for tablets alone
+			// the last two only for tablets
+			[]string{"email", "exp", "userRole", "accountId", "role", "featureFlags", "type", "accounts", "apiKey", "account", "tabletName", "stationCodes"}},
 		{"ProfileAccount", []string{"id", "domain", "enableLostProductionCost", "dashboardConfig"}, nil},
 		{"Membership", []string{"role", "accountId", "domain"}, nil},
 		{"InvalidInput", []string{"isSuccess", "errorCode"}, []string{"isSuccess", "errorCode", "errorMessage", "details"}},
@@ -292,7 +292,7 @@ func TestOpenAPIShapesOfTheSpecification(t *testing.T) {
 	}
 }
 
-// What one validator accepts the other must too: the document's request schemas are the embedded ones in another form.
+// Both validators must accept the same values: the document's request schemas are the embedded ones in another form.
 func TestOpenAPIRequestSchemasSayWhatTheEmbeddedOnesSay(t *testing.T) {
 	trigger := func(s string) string {
 		return `{"version":"v1","account":{"id":"acme","domain":"acme.example","createdAt":"2026-11-20T08:15:30.123Z","plants":[{"code":"abc","name":"A","timezone":"UTC","dayStartHour":0,"weekStartDay":0,` +

@@ -12,8 +12,8 @@ import (
 	"opsmon/app/instant"
 )
 
-// TestUnitsWithoutASchedule: two hours of 2 good units a minute and a bad one every ten, of which the second hour is scheduled at 90
-// an hour. Counts have all of them; ratios and losses those of the second hour.
+// TestUnitsWithoutASchedule has two hours of 2 good units a minute and a bad one every ten, of which the second hour is
+// scheduled at 90 an hour. Counts have all of them; ratios and losses those of the second hour.
 func TestUnitsWithoutASchedule(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Readonly)
@@ -61,7 +61,7 @@ func TestUnitsWithoutASchedule(t *testing.T) {
 	}
 }
 
-// TestAStationThatNothingWasHeardOf is disconnected since no moment, and says why.
+// TestAStationThatNothingWasHeardOf is disconnected without a start, and has the reason.
 func TestAStationThatNothingWasHeardOf(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Readonly)

@@ -10,7 +10,7 @@ import (
 	"opsmon/schema"
 )
 
-// peopleRoutes are the operations on keys, users and tablets.
+// peopleRoutes returns the operations on keys, users and tablets.
 func peopleRoutes() []route {
 	return []route{
 		{
@@ -146,7 +146,7 @@ type keyInput struct {
 	ExpiresAt string    `json:"expiresAt"`
 }
 
-// input reads expiresAt, whose form the schema has judged.
+// input parses expiresAt, whose format the schema guarantees.
 func (k keyInput) input() auth.KeyInput {
 	in := auth.KeyInput{Name: k.Name, Role: k.Role}
 	if k.ExpiresAt == "" {
@@ -158,7 +158,7 @@ func (k keyInput) input() auth.KeyInput {
 	return in
 }
 
-// postKey answers POST /key (http-api.md section 4, row 7; decisions.md section 5).
+// postKey handles POST /key (http-api.md section 4, row 7; decisions.md section 5).
 func postKey(c *call) (reply, error) {
 	var in keyInput
 	if err := c.decode(schema.KeyCreate, true, &in, func() error { return c.api.cfg.Auth.CheckKey(in.input()) }); err != nil {
@@ -184,7 +184,7 @@ func newKey(key auth.Key, raw string) (reply, error) {
 	return out, err
 }
 
-// getKeys answers GET /key.
+// getKeys handles GET /key.
 func getKeys(c *call) (reply, error) {
 	keys, err := c.api.cfg.Auth.ListKeys(c.p)
 	if err != nil {
@@ -193,7 +193,7 @@ func getKeys(c *call) (reply, error) {
 	return list(keys, -1)
 }
 
-// deleteKey answers DELETE /key/{key} (row 8).
+// deleteKey handles DELETE /key/{key} (row 8).
 func deleteKey(c *call) (reply, error) {
 	if err := c.api.cfg.Auth.RevokeKey(c.p, c.params.ByName("key")); err != nil {
 		return reply{}, err
@@ -201,7 +201,7 @@ func deleteKey(c *call) (reply, error) {
 	return reply{status: http.StatusNoContent}, nil
 }
 
-// getUsers answers GET /user.
+// getUsers handles GET /user.
 func getUsers(c *call) (reply, error) {
 	users, err := c.api.cfg.Auth.ListUsers(c.p)
 	if err != nil {
@@ -210,7 +210,7 @@ func getUsers(c *call) (reply, error) {
 	return list(users, -1)
 }
 
-// postUser answers POST /user.
+// postUser handles POST /user.
 func postUser(c *call) (reply, error) {
 	var in struct {
 		Email string    `json:"email"`
@@ -228,7 +228,7 @@ func postUser(c *call) (reply, error) {
 	return out, err
 }
 
-// email reads the address in the path. What is no address is no user either.
+// email parses the address in the path. Anything else is an unknown user.
 func (c *call) email() (string, error) {
 	email, err := auth.ParseEmail(c.params.ByName("email"))
 	if err != nil {
@@ -237,7 +237,7 @@ func (c *call) email() (string, error) {
 	return email, nil
 }
 
-// getUser answers GET /user/{email}.
+// getUser handles GET /user/{email}.
 func getUser(c *call) (reply, error) {
 	email, err := c.email()
 	if err != nil {
@@ -250,7 +250,7 @@ func getUser(c *call) (reply, error) {
 	return ok(user)
 }
 
-// putUser answers PUT /user/{email}: another role.
+// putUser handles PUT /user/{email}: a change of the role.
 func putUser(c *call) (reply, error) {
 	email, err := c.email()
 	if err != nil {
@@ -269,7 +269,7 @@ func putUser(c *call) (reply, error) {
 	return ok(user)
 }
 
-// deleteUser answers DELETE /user/{email}.
+// deleteUser handles DELETE /user/{email}.
 func deleteUser(c *call) (reply, error) {
 	email, err := c.email()
 	if err != nil {
@@ -281,7 +281,7 @@ func deleteUser(c *call) (reply, error) {
 	return reply{status: http.StatusNoContent}, nil
 }
 
-// getTablets answers GET /tablet.
+// getTablets handles GET /tablet.
 func getTablets(c *call) (reply, error) {
 	tablets, err := c.api.cfg.Auth.ListTablets(c.p)
 	if err != nil {
@@ -300,7 +300,7 @@ type tabletLink struct {
 	ExpiresAt string `json:"expiresAt" schema:"ref=Moment"`
 }
 
-// postTablet answers POST /tablet: a one-time link that pairs a tablet.
+// postTablet handles POST /tablet: a one-time link that pairs a tablet.
 func postTablet(c *call) (reply, error) {
 	var in struct {
 		Name         string    `json:"name"`
@@ -324,7 +324,7 @@ func postTablet(c *call) (reply, error) {
 	return out, err
 }
 
-// deleteTablet answers DELETE /tablet/{id}.
+// deleteTablet handles DELETE /tablet/{id}.
 func deleteTablet(c *call) (reply, error) {
 	if err := c.api.cfg.Auth.RevokeTablet(c.p, c.params.ByName("id")); err != nil {
 		return reply{}, err

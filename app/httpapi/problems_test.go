@@ -12,7 +12,7 @@ import (
 	"opsmon/app/test/apptest"
 )
 
-// fields names the fields that an answer has details of, without repetition.
+// fields returns the distinct fields of an answer's details.
 func (a *answer) fields() (names []string) {
 	var body struct {
 		Details []struct{ Field string }
@@ -25,8 +25,8 @@ func (a *answer) fields() (names []string) {
 	return names
 }
 
-// What a body is in shape, what it means and what the query asks for is judged at once (decisions.md section 1): for every route
-// with a body, problems of different kinds, and the fields that the answer must name: these, and no others.
+// The format of a body, its meaning and the query are validated together (decisions.md section 1). For every route with
+// a body the test has problems of different kinds, and exactly the fields that the answer must name.
 func TestAllProblemsAtOnce(t *testing.T) {
 	s := newServer(t, options{})
 	soon, past := s.clock.now().UTC().Add(time.Hour).Format(time.RFC3339), "2001-01-01T00:00:00Z"
@@ -98,8 +98,8 @@ func TestAllProblemsAtOnce(t *testing.T) {
 	}
 }
 
-// The same of POST /setup, which an empty appliance takes. A code that is wrong changes nothing: whoever does not know it
-// would else learn from the problems whether it was right.
+// The same for POST /setup of an empty appliance. A wrong code must not change the problems, because they would
+// otherwise reveal whether a code is right.
 func TestAllProblemsOfASetupAtOnce(t *testing.T) {
 	s := newServer(t, options{empty: true})
 	moved := func(old, changed string) string { return strings.Replace(acme, old, changed, 1) }
@@ -127,7 +127,7 @@ func TestAllProblemsOfASetupAtOnce(t *testing.T) {
 	}
 }
 
-// What is wrong with a query of a read is reported at once too.
+// All problems with the query of a read are reported together, too.
 func TestAllProblemsOfAQueryAtOnce(t *testing.T) {
 	s := newServer(t, options{})
 	rows := []struct{ path, query, fields string }{
@@ -172,7 +172,7 @@ func TestAllProblemsOfAQueryAtOnce(t *testing.T) {
 	}
 }
 
-// like reports whether a path fits the pattern of a route.
+// like reports whether a path matches the pattern of a route.
 func like(pattern, path string) bool {
 	parts, of := strings.Split(pattern, "/"), strings.Split(path, "/")
 	return len(parts) == len(of) && !slices.ContainsFunc(parts, func(p string) bool {
@@ -181,7 +181,7 @@ func like(pattern, path string) bool {
 	})
 }
 
-// No value of a property, whatever it is, is an error of the service.
+// No value of any property causes an internal error.
 func TestAnyValueIsAnswered(t *testing.T) {
 	apptest.Long(t)
 	for _, rt := range newServer(t, options{}).routes {

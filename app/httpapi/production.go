@@ -9,7 +9,7 @@ import (
 	"opsmon/schema"
 )
 
-// productionRoutes are the operations on what operators enter.
+// productionRoutes returns the operations on operators' entries.
 func productionRoutes() []route {
 	return []route{
 		{
@@ -62,7 +62,7 @@ func productionRoutes() []route {
 	}
 }
 
-// getProduction answers GET /production: what operators entered.
+// getProduction handles GET /production.
 func getProduction(c *call) (reply, error) {
 	f, err := c.filter()
 	if err != nil {
@@ -75,13 +75,13 @@ func getProduction(c *call) (reply, error) {
 	return list(entries, total)
 }
 
-// postProduction answers POST /production (monitoring.md section 4).
+// postProduction handles POST /production (monitoring.md section 4).
 func postProduction(c *call) (reply, error) {
 	var in schedule.EntryInput
 	return c.act(schema.ProductionCreate, false, &in, func(w *floor.Work) (any, error) { return c.api.cfg.Schedules.Enter(w, c.p, in) })
 }
 
-// undoProduction answers POST /production/{entryId}/undo: by a counter-entry.
+// undoProduction handles POST /production/{entryId}/undo.
 func undoProduction(c *call) (reply, error) {
 	var in schedule.UndoInput
 	return c.act(schema.ProductionUndo, false, &in, func(w *floor.Work) (any, error) {

@@ -12,17 +12,18 @@ import (
 	"opsmon/app/errdefs"
 )
 
-// Readers of query parameters note what is wrong with one and return what stands for it, so that all problems of a query are
-// reported at once. Before a handler acts on what was read, it calls unclear, or choose, which does.
+// Functions that parse query parameters record problems and return a default, so that all problems of a query are
+// reported together. Before a handler uses the values it must call unclear, or choose, which calls it.
 
-// fault notes a problem with a parameter, once: some are read again, and the calendars of several plants find the same.
+// fault records a problem with a parameter, once, because some are parsed several times, for example with the calendars
+// of several plants.
 func (c *call) fault(name, format string, args ...any) {
 	if d := (errdefs.Detail{Field: name, Issue: fmt.Sprintf(format, args...)}); !slices.Contains(c.asked, d) {
 		c.asked = append(c.asked, d)
 	}
 }
 
-// note notes the problems of an error; nil has none. It returns an error of another kind than Invalid.
+// note records the problems of an error of kind Invalid or nil, and returns any other error.
 func (c *call) note(err error) error {
 	var problems errdefs.Problems
 	err = problems.Take(err)
@@ -32,18 +33,18 @@ func (c *call) note(err error) error {
 	return err
 }
 
-// unclear returns what is wrong with the query; nil when nothing is.
+// unclear returns the problems with the query; nil: none.
 func (c *call) unclear() error { return c.asked.Err("the query") }
 
-// query returns a parameter, "" when it is not there.
+// query returns a parameter; "" if it is missing.
 func (c *call) query(name string) string { return c.r.URL.Query().Get(name) }
 
-// page reads limit (1 to most) and skip.
+// page parses limit (1 to most) and skip.
 func (c *call) page(fallback, most int) (limit, skip int) {
 	return c.number("limit", fallback, 1, most), c.number("skip", 0, 0, 1<<31-1)
 }
 
-// number reads a whole number; an absent one is fallback.
+// number parses an integer; fallback if it is missing.
 func (c *call) number(name string, fallback, least, most int) int {
 	text := c.query(name)
 	if text == "" {
@@ -57,7 +58,7 @@ func (c *call) number(name string, fallback, least, most int) int {
 	return n
 }
 
-// flag reads true or false; nil when it is not there.
+// flag parses true or false; nil if it is missing.
 func (c *call) flag(name string) *bool {
 	if !c.r.URL.Query().Has(name) {
 		return nil
@@ -77,8 +78,8 @@ func (c *call) on(name string) bool {
 	return is != nil && *is
 }
 
-// some reads a list of names with commas between them, and returns what of returns for each that it knows. allowed is how a
-// problem puts them all.
+// some parses a comma-separated list of names and returns the results of of for the known ones. allowed lists them for
+// an error text.
 func some[T any](c *call, name, allowed string, of func(string) (T, bool)) (list []T) {
 	for _, text := range parts(c.query(name)) {
 		one, known := of(text)
@@ -91,11 +92,11 @@ func some[T any](c *call, name, allowed string, of func(string) (T, bool)) (list
 	return list
 }
 
-// utcDays is the calendar of a request that is about no station: it is judged all the same.
+// utcDays is the calendar for validating a request without stations.
 var utcDays = calendar.NewCalendar(calendar.CalendarConfig{Zone: time.UTC})
 
-// rangeOf reads a range of time, in days of a calendar. Without one it is that named fallback; where there is none, a range is
-// required. given is false also for a wrong range.
+// rangeOf parses a range of time, in days of a calendar. The default is the range named fallback; if that is "", a
+// range is required. given is also false for an invalid range.
 func (c *call) rangeOf(days *calendar.Calendar, most time.Duration, fallback string) (r calendar.Range, given bool) {
 	now := c.api.cfg.Floor.Time()
 	r, given, err := report.ParseRange(c.query("rangecode"), c.query("from"), c.query("to"), days, now, most)
@@ -109,7 +110,7 @@ func (c *call) rangeOf(days *calendar.Calendar, most time.Duration, fallback str
 	return r, given
 }
 
-// parts reads a list with commas between its items; nil for an empty one.
+// parts splits a comma-separated list; nil for an empty one.
 func parts(list string) []string {
 	if list == "" {
 		return nil

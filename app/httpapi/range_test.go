@@ -7,7 +7,7 @@ import (
 	"opsmon/app/auth"
 )
 
-// TestFiguresOfNoStation have the time that was asked for, and nothing in it.
+// TestFiguresOfNoStation checks answers without stations: they have the requested time and no figures.
 func TestFiguresOfNoStation(t *testing.T) {
 	s := newServer(t, options{})
 	s.must(nil, s.floor.Pass("acme"))

@@ -20,13 +20,13 @@ import (
 	"opsmon/app/negotiate"
 )
 
-// chosenBy are the query parameters that choose stations and time.
+// chosenBy returns the query parameters that select stations and time.
 func chosenBy() []string {
 	return []string{"plantcode", "groupcode", "stationcodes", "from", "to", "rangecode", "archived"}
 }
 
-// choose reads which stations and which time a request is about, and returns all that is wrong with the query. The time may be
-// left out where fallback names one.
+// choose parses the stations and the range of a request and returns all problems with the query. The range is optional
+// if fallback names a default.
 func (c *call) choose(most time.Duration, fallback string) (*report.Selection, error) {
 	plan, all, err := c.allStations()
 	if err != nil {
@@ -40,7 +40,7 @@ func (c *call) choose(most time.Duration, fallback string) (*report.Selection, e
 	return x, nil
 }
 
-// oneStation returns the station that a request names, as a list; none when it names none that is known.
+// oneStation returns the station of a request as a list, which is empty if the station is unknown.
 func (c *call) oneStation() ([]*station.Station, error) {
 	_, all, err := c.allStations()
 	if err != nil {
@@ -59,7 +59,7 @@ func (c *call) oneStation() ([]*station.Station, error) {
 	return nil, nil
 }
 
-// chooseOne reads the one station, and the time, that a request is about.
+// chooseOne parses the only station and the range of a request.
 func (c *call) chooseOne(most time.Duration) (*report.Selection, error) {
 	s, err := c.oneStation()
 	if err != nil {
@@ -68,10 +68,10 @@ func (c *call) chooseOne(most time.Duration) (*report.Selection, error) {
 	return c.over(s, most, "")
 }
 
-// over reads which time of some stations a request is about, and returns all that is wrong with the query.
+// over parses the range of a request about some stations and returns all problems with the query.
 func (c *call) over(chosen []*station.Station, most time.Duration, fallback string) (*report.Selection, error) {
 	x := &report.Selection{Account: c.p.AccountID, Now: c.api.cfg.Floor.Time()}
-	if len(chosen) == 0 { // the query is checked all the same, and the answer names its time
+	if len(chosen) == 0 { // the query is validated anyway, and the answer has its range
 		r, _ := c.rangeOf(utcDays, most, fallback)
 		x.From, x.To = report.Minutes(r, x.Now)
 		return x, c.unclear()
@@ -86,7 +86,7 @@ func (c *call) over(chosen []*station.Station, most time.Duration, fallback stri
 	return x, c.unclear()
 }
 
-// allStations returns the plan in force and all its stations, with archived=true also those that have left it.
+// allStations returns the plan in force and all its stations, with archived=true including those that have left it.
 func (c *call) allStations() (plan *station.Plan, all []*station.Station, err error) {
 	f := c.api.cfg.Floor
 	if !c.on("archived") {
@@ -102,25 +102,26 @@ func (c *call) allStations() (plan *station.Plan, all []*station.Station, err er
 	return plan, slices.Concat(plan.Stations, gone), nil
 }
 
-// chunkedSlack is how long a client may take nothing of a long answer, and chunkedRate how much of it, in bytes a second, it has to
-// take on the whole: a reader that only trickles would hold its slot for hours. chunkedHeld is how long an answer may be, in
-// bytes, and be held back until it is whole: then it has a length, and a failure is told as any other.
+// chunkedSlack is how long a client may read nothing of a long answer. chunkedRate is the smallest average rate at
+// which it must read, bytes per second, because a slow reader would occupy its slot for hours. chunkedHeld is the
+// largest answer, bytes, that is buffered until it is complete: it then has a length, and an error is answered
+// normally.
 const (
 	chunkedSlack = 30 * time.Second
 	chunkedRate  = 32 << 10
 	chunkedHeld  = 1 << 20
 )
 
-// chunked is an answer that is made while it is sent: it may be too long to be in memory as a whole.
+// chunked is an answer that is generated while it is sent, because it may not fit into memory.
 type chunked struct {
 	kind string // content type
-	name string // of the file that it is to be kept as; "" = it is none
+	name string // of the file to download; "": no download
 	run  func(ctx context.Context, w io.Writer) error
-	done []func() // when it is sent, or cannot be
+	done []func() // called after it was sent or failed
 }
 
-// whenMade calls what is to be done when an answer has been made: one that is made while it is sent needs the store and its
-// turn until then.
+// whenMade runs done after an answer has been generated. An answer generated while it is sent needs the store and its
+// slot until then.
 func (out *reply) whenMade(err error, done func()) {
 	if err == nil && out.chunked != nil {
 		out.chunked.done = append(out.chunked.done, done)
@@ -129,7 +130,7 @@ func (out *reply) whenMade(err error, done func()) {
 	done()
 }
 
-// chunkedList answers {isSuccess: true, results} with n results, which are made one by one while they are sent.
+// chunkedList replies {isSuccess: true, results} with n results, which are generated one by one while they are sent.
 func chunkedList(n int, result func(i int) any) reply {
 	return reply{chunked: &chunked{kind: jsonType[0], run: func(ctx context.Context, w io.Writer) error {
 		b := bufio.NewWriterSize(w, 64<<10)
@@ -149,16 +150,16 @@ func chunkedList(n int, result func(i int) any) reply {
 				return err
 			}
 		}
-		b.WriteString("]}") // an error stays with the writer
+		b.WriteString("]}") // the writer keeps errors
 		return b.Flush()
 	}}}
 }
 
-// CutChunked ends the long answers that are being made. It returns at once.
+// CutChunked aborts the long answers in progress. It returns at once.
 func (a *API) CutChunked() { a.cut() }
 
-// writeChunked sends such an answer. An error in the middle of a long one cuts the connection: the client sees that something
-// is missing.
+// writeChunked sends such an answer. An error in the middle of a long one closes the connection, so the client notices
+// the missing part.
 func (a *API) writeChunked(w http.ResponseWriter, r *http.Request, p *chunked) int {
 	for _, done := range p.done {
 		defer done()
@@ -202,10 +203,10 @@ func (a *API) writeChunked(w http.ResponseWriter, r *http.Request, p *chunked) i
 	panic(http.ErrAbortHandler)
 }
 
-// errHead ends an answer of which only the head is wanted.
+// errHead ends an answer after its headers, for a HEAD request.
 var errHead = errors.New("only the head is wanted")
 
-// chunkedWriter holds an answer back until it is too long for that.
+// chunkedWriter buffers an answer until it is too long.
 type chunkedWriter struct {
 	w         http.ResponseWriter
 	rc        *http.ResponseController
@@ -213,8 +214,8 @@ type chunkedWriter struct {
 	kind      string
 	now       func() int64 // the service's time, Unix ms
 	held      []byte
-	to        io.Writer // nil as long as it is held
-	failed    bool      // the client does not take it
+	to        io.Writer // nil while it is buffered
+	failed    bool      // the client does not read
 	slack     time.Duration
 }
 
@@ -246,18 +247,18 @@ func (p *chunkedWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// piecewise gives the client time for what it takes, and some more. Only the time spent on sending counts: making the answer
-// is not the client's doing.
+// piecewise gives the client time for the data sent, plus a margin. Only the time of writes counts, because the client
+// has no influence on the generation of the answer.
 type piecewise chunkedWriter
 
-// errSlow ends an answer whose client takes it too slowly.
+// errSlow ends an answer whose client reads too slowly.
 var errSlow = errors.New("the client takes the answer too slowly")
 
 // Write implements io.Writer.
 func (p *piecewise) Write(b []byte) (int, error) {
 	began := time.Now()
 	most := p.slack + time.Duration(len(b))*time.Second/chunkedRate
-	_ = p.rc.SetWriteDeadline(began.Add(most)) // a connection that cannot take one ends with the server
+	_ = p.rc.SetWriteDeadline(began.Add(most)) // a connection without deadlines ends with the server
 	n, err := p.w.Write(b)
 	left := most - time.Since(began)
 	if p.slack = min(left, chunkedSlack); err == nil && left < 0 {

@@ -7,38 +7,39 @@ import (
 	"opsmon/app/auth"
 )
 
-// access says what a route asks of the caller.
+// access is what a route requires of the caller.
 type access uint8
 
 const (
-	keyed access = iota // an API key or a session; the zero value, so that a forgotten field locks and does not open
+	keyed access = iota // an API key or a session; the zero value, so a forgotten field denies access
 	open                // nothing
 )
 
-// route is one operation, with its text. The table of routes is all there is: the router, the tests and the OpenAPI
-// document are made from it.
+// route is one operation with its text. The router, the tests and the OpenAPI document are made from the table of
+// routes.
 type route struct {
 	method, path string
 	access       access
-	role         auth.Role // the least role; the domain checks what depends on more than the role
+	role         auth.Role // the lowest role; the domain checks anything beyond the role
 	handle       func(*call) (reply, error)
-	text         operation // what the document says of it
-	query        []string  // parameters that it takes
-	body         bool      // its handler reports problems with the query together with those of the body: decode, act
-	limit        int64     // of the body, in bytes; 0 = bodyLimit, or strangerLimit where no credential is needed
-	noHead       bool      // GET that changes something
-	once         bool      // takes an idempotency key: a write of the floor, which is kept when it is refused, unless it is desk
-	desk         bool      // no write of the floor: who sends it sees the answer, and nobody else is told when it is refused
-	bearer       bool      // takes the key as a bearer token too
-	devices      bool      // devices may use it too
-	anyAccount   bool      // a local operation that is about no account
-	archived     bool      // a local operation that is about an archived account
-	storeless    bool      // answered also when there is no store
+	text         operation // its text in the document
+	query        []string  // names of its query parameters
+	body         bool      // its handler reports problems of the query together with those of the body: decode, act
+	limit        int64     // of the body, bytes; 0: bodyLimit, or strangerLimit without a credential
+	noHead       bool      // GET with an effect
+	// accepts an idempotency key: a floor write, which is recorded if it is refused, unless desk is set
+	once       bool
+	desk       bool // not a floor write: its sender sees the answer, and a refusal is not recorded
+	bearer     bool // accepts the key as a bearer token, too
+	devices    bool // allowed for devices
+	anyAccount bool // a local operation without an account
+	archived   bool // a local operation on an archived account
+	storeless  bool // served even without a store
 
 	tally *tally
 }
 
-// prepare fills in what a route leaves to its defaults.
+// prepare fills in the defaults of a route.
 func (rt *route) prepare(m *meters) {
 	if rt.limit == 0 {
 		rt.limit = bodyLimit
@@ -52,10 +53,10 @@ func (rt *route) prepare(m *meters) {
 	rt.tally = m.of(rt.method, rt.path)
 }
 
-// crossSite reports whether a browser could be made to send the request from another site to some effect.
+// crossSite reports whether the request would have an effect if a page of another site made a browser send it.
 func (rt *route) crossSite() bool { return rt.method != http.MethodGet || rt.noHead }
 
-// routes is the table of what the network may use: http-api.md section 4 and decisions.md sections 3 to 6. Each
+// routes returns the table of operations on the network: http-api.md section 4 and decisions.md sections 3 to 6. Each
 // resource has its part in its own file.
 func (a *API) routes() []route {
 	return slices.Concat(
@@ -67,7 +68,7 @@ func (a *API) routes() []route {
 	)
 }
 
-// localRoutes are for the command line on the machine itself and are never served to the network.
+// localRoutes returns the operations for the local command line, which are never served on the network.
 func (a *API) localRoutes() []route {
 	const get, post = http.MethodGet, http.MethodPost
 	return []route{

@@ -11,7 +11,7 @@ import (
 	"opsmon/schema"
 )
 
-// scheduleRoutes are the operations on schedules.
+// scheduleRoutes returns the operations on schedules.
 func scheduleRoutes() []route {
 	return []route{
 		{
@@ -123,8 +123,8 @@ func scheduleRoutes() []route {
 	}
 }
 
-// where reads which stations and which range of their time a list is about; without a range it is today's production day. A
-// day is that of each station's own plant.
+// where parses the stations and their ranges for a list; the default is today's production day. A day is that of each
+// station's plant.
 func (c *call) where() ([]schedule.Where, error) {
 	_, all, err := c.allStations()
 	if err != nil {
@@ -142,7 +142,7 @@ func (c *call) where() ([]schedule.Where, error) {
 	return list, nil
 }
 
-// getSchedules answers GET /schedule (monitoring.md section 4).
+// getSchedules handles GET /schedule (monitoring.md section 4).
 func getSchedules(c *call) (reply, error) {
 	states := some(c, "state", "planned, running, completed and deleted", func(name string) (schedule.State, bool) {
 		return schedule.State(name), slices.Contains(schedule.States(), schedule.State(name))
@@ -159,7 +159,7 @@ func getSchedules(c *call) (reply, error) {
 	return list(views, total)
 }
 
-// filter reads what lists of schedules and of entries have in common, and returns all that is wrong with the query.
+// filter parses the common parameters of lists of schedules and entries, and returns all problems with the query.
 func (c *call) filter() (f schedule.Filter, err error) {
 	f.Limit, f.Skip = c.page(100, 1000)
 	if f.Where, err = c.where(); err != nil {
@@ -168,7 +168,7 @@ func (c *call) filter() (f schedule.Filter, err error) {
 	return f, c.unclear()
 }
 
-// getSchedule answers GET /schedule/{scheduleId}.
+// getSchedule handles GET /schedule/{scheduleId}.
 func getSchedule(c *call) (reply, error) {
 	v, err := c.api.cfg.Schedules.Get(c.p.AccountID, c.params.ByName("scheduleId"))
 	if err != nil {
@@ -177,29 +177,29 @@ func getSchedule(c *call) (reply, error) {
 	return ok(v)
 }
 
-// postSchedule answers POST /schedule: without an id it makes a schedule, with one it changes it.
+// postSchedule handles POST /schedule: it creates a schedule, or changes the one with the given ID.
 func postSchedule(c *call) (reply, error) {
 	var in schedule.Input
 	return c.act(schema.ScheduleWrite, false, &in, func(w *floor.Work) (any, error) { return c.api.cfg.Schedules.Write(w, c.p, in) })
 }
 
-// deleteSchedule answers DELETE /schedule/{scheduleId}.
+// deleteSchedule handles DELETE /schedule/{scheduleId}.
 func deleteSchedule(c *call) (reply, error) {
 	return c.once(func(w *floor.Work) (any, error) {
 		return nil, c.api.cfg.Schedules.Delete(w, c.p, c.params.ByName("scheduleId"))
 	})
 }
 
-// startSchedule answers POST /schedule/{scheduleId}/start.
+// startSchedule handles POST /schedule/{scheduleId}/start.
 func startSchedule(c *call) (reply, error) {
 	var in schedule.StartInput
-	in.EndRunning = c.on("endrunning") // checkQuery has judged it
+	in.EndRunning = c.on("endrunning") // validated by checkQuery
 	return c.act(schema.ScheduleStart, true, &in, func(w *floor.Work) (any, error) {
 		return c.api.cfg.Schedules.Start(w, c.p, c.params.ByName("scheduleId"), in)
 	})
 }
 
-// endSchedule answers POST /schedule/{scheduleId}/end.
+// endSchedule handles POST /schedule/{scheduleId}/end.
 func endSchedule(c *call) (reply, error) {
 	var in schedule.EndInput
 	return c.act(schema.ScheduleEnd, true, &in, func(w *floor.Work) (any, error) {
@@ -207,7 +207,7 @@ func endSchedule(c *call) (reply, error) {
 	})
 }
 
-// moveSchedule answers POST /schedule/{scheduleId}/move.
+// moveSchedule handles POST /schedule/{scheduleId}/move.
 func moveSchedule(c *call) (reply, error) {
 	var in schedule.MoveInput
 	return c.act(schema.ScheduleMove, false, &in, func(w *floor.Work) (any, error) {
@@ -215,10 +215,10 @@ func moveSchedule(c *call) (reply, error) {
 	})
 }
 
-// postQuickSchedule answers POST /quick-schedule.
+// postQuickSchedule handles POST /quick-schedule.
 func postQuickSchedule(c *call) (reply, error) {
 	var in schedule.QuickInput
-	in.EndRunning = c.on("endrunning") // checkQuery has judged it
+	in.EndRunning = c.on("endrunning") // validated by checkQuery
 	return c.act(schema.ScheduleQuick, false, &in, func(w *floor.Work) (any, error) { return c.api.cfg.Schedules.Quick(w, c.p, in) })
 }
 

@@ -16,7 +16,7 @@ import (
 	"opsmon/app/work/schedule"
 )
 
-// planned makes a continuous schedule of acme at PACK-1, each at a start of its own.
+// planned creates a continuous schedule of acme at PACK-1, each with another start.
 func (s *server) planned() *schedule.View {
 	s.t.Helper()
 	var made *schedule.View
@@ -32,7 +32,7 @@ func (s *server) planned() *schedule.View {
 	return made
 }
 
-// running makes a schedule that runs; one that ran before ends.
+// running creates a running schedule; the previous one ends.
 func (s *server) running() *schedule.View {
 	s.t.Helper()
 	made := s.planned()
@@ -82,7 +82,7 @@ func someProduction(then string) func(*server, caller) ask {
 
 const quickly = `{"stationCode":"PACK-1","skuCode":"B2","initials":"abc"}`
 
-// A tablet whose answer was lost sends its request again, and gets the same answer; nothing is done twice.
+// A tablet whose answer was lost repeats its request and gets the same answer; nothing is done twice.
 func TestIdempotency(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Supervisor)
@@ -93,7 +93,7 @@ func TestIdempotency(t *testing.T) {
 	const path = "/quick-schedule?endrunning=true"
 	var wait sync.WaitGroup
 	answers := make([]*answer, 4)
-	for i := range answers { // the second comes while the first is at work
+	for i := range answers { // the second arrives during the first
 		wait.Go(func() {
 			answers[i], _ = s.try(ask{method: "POST", path: path, body: quickly, key: key, header: map[string]string{"Idempotency-Key": "one"}})
 		})
@@ -114,7 +114,8 @@ func TestIdempotency(t *testing.T) {
 	if list.at("paging", "totalElements") != 1.0 || list.text("results", "0", "id") != id {
 		t.Errorf("there run %s", list.body)
 	}
-	s.do(ask{method: "POST", path: "/quick-schedule", body: quickly, key: key}).want(t, 409) // without a key it is another request
+	// without a key it is another request
+	s.do(ask{method: "POST", path: "/quick-schedule", body: quickly, key: key}).want(t, 409)
 	send("two", "/schedule/"+id+"/end", "").want(t, 200)
 	send("two", "/schedule/"+id+"/end", "").want(t, 200)
 	s.do(ask{method: "POST", path: "/schedule/" + id + "/end", key: key}).want(t, 409)
@@ -134,7 +135,7 @@ func TestIdempotency(t *testing.T) {
 	}
 }
 
-// What was refused, and came with a key, is listed for a supervisor until it is accepted.
+// A refused write with a key is listed for supervisors until it succeeds.
 func TestRefusedWrites(t *testing.T) {
 	s := newServer(t, options{})
 	operator, supervisor := s.roleKey(auth.Supervisor), s.roleKey(auth.Supervisor)
@@ -145,8 +146,10 @@ func TestRefusedWrites(t *testing.T) {
 	s.do(start).want(t, 409)
 	s.do(ask{method: "POST", path: "/production", body: `{"stationCode":"PACK-1","good":-1,"initials":"abc"}`, key: operator, header: map[string]string{"Idempotency-Key": "k2"}}).want(t, 400)
 	s.do(ask{method: "POST", path: "/schedule", body: `{}`, key: s.roleKey(auth.Operator), header: map[string]string{"Idempotency-Key": "k3"}}).want(t, 403)
-	s.do(ask{method: "POST", path: "/production", body: `{}`, key: operator}).want(t, 400)                                                                     // without a key: the sender knows
-	s.do(ask{method: "POST", path: "/production", body: `{}`, key: s.roleKey(auth.Readonly), header: map[string]string{"Idempotency-Key": "k4"}}).want(t, 403) // nobody who works on the floor
+	// without a key: the sender knows
+	s.do(ask{method: "POST", path: "/production", body: `{}`, key: operator}).want(t, 400)
+	// nobody who works on the floor
+	s.do(ask{method: "POST", path: "/production", body: `{}`, key: s.roleKey(auth.Readonly), header: map[string]string{"Idempotency-Key": "k4"}}).want(t, 403)
 	s.do(ask{method: "POST", path: "/production", body: `{}`, key: "opk_none", header: map[string]string{"Idempotency-Key": "k5"}}).want(t, 401)
 	keys := func() string {
 		list := s.do(ask{path: "/refused", key: supervisor}).want(t, 200)
@@ -172,7 +175,7 @@ func TestRefusedWrites(t *testing.T) {
 	}
 }
 
-// What is meant for somebody else than who asks is not done, whatever it is, and not kept either.
+// A request intended for another user is refused, whatever it is, and not recorded.
 func TestWhatIsMeantForSomebodyElse(t *testing.T) {
 	s := newServer(t, options{})
 	operator, member, reader := s.session("acme", mailOf(auth.Supervisor)), s.session("acme", mailOf(auth.Member)), s.session("acme", mailOf(auth.Readonly))
@@ -188,7 +191,8 @@ func TestWhatIsMeantForSomebodyElse(t *testing.T) {
 	for _, other := range []string{"ACME/" + mailOf(auth.Member), "else/" + mailOf(auth.Member)} {
 		s.do(meant(other)).want(t, 409)
 	}
-	for _, wrong := range []string{"", "acme", "/", "acme/", "/" + mailOf(auth.Member), mailOf(auth.Member), "%zz"} { // names nobody: no client waits for whom it names
+	// invalid values, which no client sends
+	for _, wrong := range []string{"", "acme", "/", "acme/", "/" + mailOf(auth.Member), mailOf(auth.Member), "%zz"} {
 		a := s.do(ask{path: "/auth/profile", session: member, header: map[string]string{"X-For": wrong}}).want(t, 400)
 		if a.wantDetail(t, "X-For", "must be an accountId and an email"); a.header.Get("X-For") != "" {
 			t.Errorf("an answer to %q names who asks", wrong)
@@ -216,7 +220,8 @@ func TestWhatIsMeantForSomebodyElse(t *testing.T) {
 	s.do(ask{path: "/auth/profile", key: s.roleKey(auth.Supervisor), header: map[string]string{"X-For": whom}}).want(t, 200)
 }
 
-// Two tablets start a schedule each at the same station: one wins, the other is told which runs.
+// Two tablets start a schedule each at the same station: one succeeds, the other gets an error that names the running
+// one.
 func TestTwoTablets(t *testing.T) {
 	s := newServer(t, options{})
 	ids := [2]string{s.planned().ID, s.planned().ID}
@@ -247,14 +252,14 @@ func TestTabletsAndSchedules(t *testing.T) {
 	tablet := s.hide(grant.Session)
 	s.do(ask{method: "POST", path: "/quick-schedule", body: quickly, session: tablet}).want(t, 403)
 	s.do(ask{method: "POST", path: "/schedule/" + s.planned().ID + "/start", session: tablet}).want(t, 403)
-	// A tablet is nobody's own and has to tell initials; a person is known.
+	// Several people share a tablet, so initials are required; a person is known.
 	nameless := s.do(ask{method: "POST", path: "/quick-schedule", body: `{"stationCode":"PACK-2","skuCode":"B2"}`, session: tablet}).want(t, 400)
 	if nameless.text("details", "0", "field") != "initials" {
 		t.Errorf("a tablet without initials: %s", nameless.body)
 	}
 	s.do(ask{method: "POST", path: "/quick-schedule", body: strings.Replace(quickly, "PACK-1", "PACK-2", 1), session: tablet}).want(t, 200)
 	s.do(ask{method: "POST", path: "/quick-schedule", body: `{"stationCode":"PACK-1","skuCode":"B2"}`, key: s.roleKey(auth.Supervisor)}).want(t, 200)
-	// What is null is not there, as where a schedule is planned.
+	// null means missing, as in a planned schedule.
 	unset := s.do(ask{method: "POST", path: "/quick-schedule?endrunning=true", body: `{"stationCode":"PACK-1","skuCode":"B2","reasonCode":null,"workOrderReference":null,"plannedQuantity":null,"plannedEndAt":null,"note":null}`, key: s.roleKey(auth.Supervisor)}).want(t, 200)
 	if unset.text("result", "type") != "continuous" || unset.text("result", "kind") != "production" {
 		t.Errorf("started: %s", unset.body)
@@ -321,7 +326,7 @@ func TestBadSchedules(t *testing.T) {
 	}
 }
 
-// A schedule from its plan to its end, as programs see it.
+// A schedule from its plan to its end, as API clients see it.
 func TestScheduleOverTheAPI(t *testing.T) {
 	s := newServer(t, options{})
 	supervisor, operator := s.roleKey(auth.Supervisor), s.roleKey(auth.Supervisor)
@@ -361,7 +366,7 @@ func TestScheduleOverTheAPI(t *testing.T) {
 	}
 }
 
-// A station tells whether what operators enter is counted: until the machine counts.
+// A station shows whether operators' entries count: until the machine counts.
 func TestWhoseCountIsCounted(t *testing.T) {
 	s := newServer(t, options{})
 	s.running()
@@ -378,7 +383,7 @@ func TestWhoseCountIsCounted(t *testing.T) {
 	station(false)
 }
 
-// The schedules of a station that left the manifest are ended, and still answered.
+// The schedules of a station that left the manifest end, and can still be read.
 func TestSchedulesOfArchivedStations(t *testing.T) {
 	s := newServer(t, options{})
 	admin := s.roleKey(auth.Admin)
@@ -399,8 +404,8 @@ func TestSchedulesOfArchivedStations(t *testing.T) {
 	s.do(ask{path: "/schedule?archived=perhaps", key: admin}).wantDetail(t, "archived", `must be true or false; it is "perhaps"`)
 }
 
-// What is only tried is checked and answered as for real, and leaves nothing behind: no schedule, no event, no audit record,
-// no idempotency key, no refusal.
+// A dry run is validated and answered like the real request, and leaves nothing behind: no schedule, event, audit
+// record, idempotency key or refusal.
 func TestSchedulesAreTried(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Supervisor)
@@ -424,7 +429,7 @@ func TestSchedulesAreTried(t *testing.T) {
 		status     int
 		part       string
 	}{
-		{"/schedule", body, 409, id}, // the one that is there
+		{"/schedule", body, 409, id}, // the existing one
 		{"/schedule", strings.ReplaceAll(body, at(0), at(30*time.Minute)), 409, id},
 		{"/schedule", strings.Replace(body, "B2", "NONE", 1), 400, "skuCode"},
 		{"/schedule", strings.NewReplacer(at(time.Hour), at(4*time.Hour), at(0), at(2*time.Hour)).Replace(body), 200, `"expectedQuantity":180`},
@@ -433,7 +438,7 @@ func TestSchedulesAreTried(t *testing.T) {
 		{"/schedule/" + id + "/move", `{"plannedStartAt":"` + at(5*time.Hour) + `"}`, 200, `"expectedEndAt":"` + at(6*time.Hour) + `"`},
 		{"/schedule/none/move", `{"stationCode":"PACK-2"}`, 404, "no such schedule"},
 	} {
-		for range 2 { // the key is not used up
+		for range 2 { // the key is not used
 			a := s.do(ask{method: "POST", path: tt.path + "?dryrun=true", body: tt.body, key: key, header: named}).want(t, tt.status)
 			if !strings.Contains(string(a.body), tt.part) {
 				t.Errorf("%s %s: %s; want %q in it", tt.path, tt.body, a.body, tt.part)
@@ -448,11 +453,11 @@ func TestSchedulesAreTried(t *testing.T) {
 		t.Errorf("trying left something behind:\n%s\nbefore:\n%s", after, before)
 	}
 	s.do(ask{method: "POST", path: "/schedule?dryrun=perhaps", body: body, key: key}).want(t, 400)
-	// For real the same request with the same key is done.
+	// The real request with the same key is executed.
 	s.do(ask{method: "POST", path: "/schedule/" + id + "/move", body: `{"plannedStartAt":"` + at(5*time.Hour) + `"}`, key: key, header: named}).want(t, 200)
 }
 
-// A running schedule that is tried takes no change in.
+// A dry run does not change a running schedule.
 func TestRunningSchedulesAreTried(t *testing.T) {
 	s := newServer(t, options{})
 	key, id := s.roleKey(auth.Supervisor), s.running().ID

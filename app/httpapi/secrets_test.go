@@ -14,7 +14,7 @@ import (
 	"opsmon/app/auth"
 )
 
-// gossip is a mail server that takes a message and then refuses it, saying loudly what it was told.
+// gossip is a mail server that accepts a message and then refuses it with an error that quotes the message.
 type gossip struct {
 	net.Listener
 	heard chan string // the text of each message
@@ -87,8 +87,8 @@ func (g *gossip) talk(c net.Conn) {
 	}
 }
 
-// The secrets of a day of work, mail included, are in no log, header, error, metric or audit record: newServer looks
-// for each of them when the test ends.
+// The secrets of a day, including mail, are in no log, header, error, metric or audit record: newServer looks for each
+// of them when the test ends.
 func TestSecretsStaySecret(t *testing.T) {
 	g := newGossip(t)
 	const password = "smtp-password-of-the-test"
@@ -128,7 +128,7 @@ func TestSecretsStaySecret(t *testing.T) {
 	warehouse := s.hide(reset.text("result", "warehousePassword"))
 	key := s.hide(s.do(ask{method: "POST", path: "/key", session: session}).want(t, 200).text("result", "key"))
 
-	// Each where it does not belong: in bodies, queries, headers and paths, right and wrong.
+	// Each in the wrong place: in bodies, queries, headers and paths.
 	for _, secret := range []string{key, session, token, mailed, warehouse, password, waiting} {
 		for _, a := range []ask{
 			{method: "GET", path: "/auth/callback?token=" + secret + "x"}, {method: "POST", path: "/auth/approve", body: `{"token":"` + secret + `x","code":"12345"}`},

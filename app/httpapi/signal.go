@@ -19,7 +19,7 @@ import (
 	"opsmon/schema/strictjson"
 )
 
-// signalRoutes are the operations on signals and devices.
+// signalRoutes returns the operations on signals and devices.
 func signalRoutes() []route {
 	return []route{
 		{
@@ -109,12 +109,12 @@ func signalRoutes() []route {
 	}
 }
 
-// signalLimit is the size of a body of POST /signal: ten thousand signals with everything in them.
+// signalLimit is the largest body of POST /signal: ten thousand signals with every field.
 const signalLimit = 4 << 20
 
-// postSignal answers POST /signal (monitoring.md section 2).
+// postSignal handles POST /signal (monitoring.md section 2).
 func postSignal(c *call) (reply, error) {
-	source, sent := c.p.Actor().Credential, 1 // a body that is none counts as well
+	source, sent := c.p.Actor().Credential, 1 // an invalid body counts as one signal
 	done, wait := c.api.cfg.Signals.Admit(c.p.AccountID, source)
 	if wait > 0 {
 		return reply{}, &errdefs.Error{Kind: errdefs.TooMany, Message: "more signals come from this credential than it may send; send the same again after the time in Retry-After", RetryAfter: wait}
@@ -145,8 +145,7 @@ func postSignal(c *call) (reply, error) {
 	return outcomesReply(outcomes)
 }
 
-// batch reads the body as signals. One that is none is counted, and shown with the device that sent it, as it is over
-// MQTT.
+// batch decodes the body as signals. An invalid body is counted and shown at the device that sent it, as over MQTT.
 func (c *call) batch() (objects []any, err error) {
 	b, err := c.bytes()
 	if err == nil {
@@ -159,7 +158,7 @@ func (c *call) batch() (objects []any, err error) {
 	return objects, err
 }
 
-// outcomesReply is list for what became of signals, at a fraction of its price: there may be ten thousand.
+// outcomesReply is list for outcomes of signals, at a fraction of the cost, because there may be ten thousand.
 func outcomesReply(outcomes []signal.Outcome) (reply, error) {
 	const usual = `{"index":1234,"accepted":true,"issue":""},`
 	b := make([]byte, 0, 64+len(outcomes)*len(usual))
@@ -185,10 +184,10 @@ func outcomesReply(outcomes []signal.Outcome) (reply, error) {
 	return reply{body: append(b, `]}`...)}, nil
 }
 
-// setPays is from how many searches of a list on making a set of it is worth its price.
+// setPays is the number of lookups from which making a set of a list is faster.
 const setPays = 32
 
-// oneOf returns a test of whether a code is in a list, for that many calls; nil for no list.
+// oneOf returns a function that reports whether a code is in a list, for about times calls; nil for no list.
 func oneOf(codes []string, times int) func(code string) bool {
 	switch {
 	case codes == nil:
@@ -203,13 +202,14 @@ func oneOf(codes []string, times int) func(code string) bool {
 	return func(code string) bool { return set[code] }
 }
 
-// Signals are shown of a day at most, of 25 hours where the clock goes back, and so many at once.
+// The longest range of signals, a day of 25 hours for the end of daylight saving time, and the most signals in one
+// answer.
 const (
 	longestSignals = 25 * time.Hour
 	mostSignals    = 10_000
 )
 
-// signalPiece is about how many signals are in memory at once while they are counted; less in tests.
+// signalPiece is the approximate number of signals in memory while they are counted; smaller in tests.
 var signalPiece = 20_000
 
 // signalLine is a stored signal.
@@ -226,7 +226,7 @@ type signalLine struct {
 	Values map[string]any `json:"values" schema:"type=number|boolean|string"`
 }
 
-// getSignals answers GET /signal: what was sent of a station, as it is kept.
+// getSignals handles GET /signal: the stored signals of a station.
 func getSignals(c *call) (reply, error) {
 	limit, skip := c.page(1000, mostSignals)
 	x, err := c.chooseOne(longestSignals)
@@ -259,7 +259,7 @@ func signalLineOf(s *signal.Signal) signalLine {
 	return signalLine{At: instant.FormatMs(s.At), ArrivedAt: instant.FormatMs(s.Arrived), Source: s.Source, ID: orNull(s.ID), ClockCorrected: s.ClockCorrected, Values: s.Sent()}
 }
 
-// signalsOf reads what is sent as signals; whether each is one the log tells.
+// signalsOf decodes a body as signals. The signal log decides whether each is valid.
 func signalsOf(body []byte) (objects []any, err error) {
 	if objects, ok := signal.QuickBatch(body); ok {
 		return objects, nil
@@ -278,8 +278,8 @@ func signalsOf(body []byte) (objects []any, err error) {
 	return objects, nil
 }
 
-// ofObjects returns a batch with an object in the place of each item that is none: the log refuses those alone, and the
-// rest of the body is judged as ever.
+// ofObjects returns a batch with an empty object in place of each item that is not an object: the log refuses only
+// those, and the rest of the body is validated as usual.
 func ofObjects(batch any) any {
 	none := func(item any) bool { _, is := item.(map[string]any); return !is }
 	body, _ := batch.(map[string]any)
@@ -334,7 +334,7 @@ func (c *call) line(d auth.Device) deviceLine {
 	return l
 }
 
-// getDevices answers GET /device.
+// getDevices handles GET /device.
 func getDevices(c *call) (reply, error) {
 	devices, err := c.api.cfg.Auth.ListDevices(c.p)
 	if err != nil {
@@ -356,7 +356,7 @@ type deviceToken struct {
 	Token string `json:"token"`
 }
 
-// postDevice answers POST /device: its token is shown once.
+// postDevice handles POST /device: its token is shown once.
 func postDevice(c *call) (reply, error) {
 	var in auth.DeviceInput
 	if err := c.decode(schema.DeviceCreate, false, &in, func() error { return in.Check() }, func() error {
@@ -368,7 +368,7 @@ func postDevice(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if err := c.api.cfg.Signals.Forget(c.p.AccountID, "device:"+d.ID); err != nil { // another had the name before
+	if err := c.api.cfg.Signals.Forget(c.p.AccountID, "device:"+d.ID); err != nil { // an earlier device had the same ID
 		c.api.log.Warn("what was known of an earlier device of the name stays", slog.String("device", d.ID), slog.Any("error", err))
 	}
 	out, err := ok(deviceToken{d.ID, token})
@@ -376,7 +376,7 @@ func postDevice(c *call) (reply, error) {
 	return out, err
 }
 
-// deleteDevice answers DELETE /device/{device}: its id or its name.
+// deleteDevice handles DELETE /device/{device}: by its ID or its name.
 func deleteDevice(c *call) (reply, error) {
 	if err := c.api.cfg.Auth.RevokeDevice(c.p, c.params.ByName("device")); err != nil {
 		return reply{}, err

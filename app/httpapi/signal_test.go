@@ -13,7 +13,7 @@ import (
 	"opsmon/app/ingest/signal"
 )
 
-// A device sends for its own stations and can do nothing else, until it is revoked.
+// A device sends signals of its own stations and can do nothing else, until it is revoked.
 func TestDevicesSendSignals(t *testing.T) {
 	s := newServer(t, options{})
 	admin := s.roleKey(auth.Admin)
@@ -25,7 +25,7 @@ func TestDevicesSendSignals(t *testing.T) {
 	got := s.do(ask{method: "POST", path: "/signal", key: token, body: `{"signals":[
 		{"stationCode":"PACK-1","productive":true},{"stationCode":"PACK-2","productive":true},{"stationCode":"PACK-1"},{"stationCode":"PACK-1","id":"1","rssi":-60},{"stationCode":"PACK-1","id":"1","rssi":-60},
 		{"stationCode":"PACK-1","rssi":-60,"at":"2099-01-01T00:00:00Z"},{"stationCode":"PACK-1","rssi":-60,"at":"1999-01-01T00:00:00Z"},{"rssi":-60},{"stationCode":"PACK-1","lineSpeed":1e400}]}`})
-	got.want(t, 400) // no float64 holds the last one: the body itself is wrong
+	got.want(t, 400) // the last number exceeds a float64, so the whole body is invalid
 	got = s.do(ask{method: "POST", path: "/signal", key: token, body: `{"signals":[
 		{"stationCode":"PACK-1","productive":true},{"stationCode":"PACK-2","productive":true},{"stationCode":"PACK-1"},{"stationCode":"PACK-1","id":"1","rssi":-60},{"stationCode":"PACK-1","id":"1","rssi":-60},
 		{"stationCode":"PACK-1","rssi":-60,"at":"2099-01-01T00:00:00Z"},{"stationCode":"PACK-1","rssi":-60,"at":"1999-01-01T00:00:00Z"},{"rssi":-60}]}`}).want(t, 200)
@@ -68,7 +68,7 @@ func TestDevicesSendSignals(t *testing.T) {
 	s.do(ask{method: "DELETE", path: "/device/gw", key: admin}).want(t, 404)
 }
 
-// What is wrong with the body as a whole is told before anything is taken.
+// Problems of the whole body are reported before any signal is accepted.
 func TestSignalBatch(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Member)
@@ -81,7 +81,8 @@ func TestSignalBatch(t *testing.T) {
 	if s.signals.Tail() != 0 {
 		t.Errorf("%d signals were taken", s.signals.Tail())
 	}
-	for i, item := range []string{"1", "null", `"A"`, "[{}]", "true"} { // an item that is no object is refused alone
+	// an item that is no object is refused, the others are not
+	for i, item := range []string{"1", "null", `"A"`, "[{}]", "true"} {
 		got := s.do(ask{method: "POST", path: "/signal", key: key, body: `{"signals":[` + item + `,{"stationCode":"PACK-1","rssi":-60}]}`}).want(t, 200)
 		if got.at("results", "0", "accepted") != false || got.text("results", "0", "issue") != "must be an object" || got.at("results", "1", "accepted") != true || s.signals.Tail() != i+1 {
 			t.Errorf("%s beside a good one: %s", item, got.body)
@@ -99,8 +100,8 @@ func TestSignalBatch(t *testing.T) {
 	}
 }
 
-// A body that is no batch is refused as a whole, counted, and shown with the device that sent it; what was good before and
-// after it stays.
+// An invalid body is refused as a whole, counted, and shown at the device that sent it. Valid signals before and after
+// it are kept.
 func TestMalformedSignalBodies(t *testing.T) {
 	s := newServer(t, options{})
 	_, token := s.device("PACK-1")
@@ -133,7 +134,7 @@ func TestMalformedSignalBodies(t *testing.T) {
 	}
 }
 
-// A device that floods is told to wait and how long; others are not harmed, and it is shown.
+// A device that sends too much gets a time to wait. Others are not affected, and the device's state shows it.
 func TestFloodOfSignals(t *testing.T) {
 	s := newServer(t, options{rate: 1})
 	flood, token := s.device("PACK-1")
@@ -167,7 +168,7 @@ func TestFloodOfSignals(t *testing.T) {
 	}
 }
 
-// TestOutcomesReply: what became of signals is answered as any list is.
+// TestOutcomesReply: the answer equals that of list.
 func TestOutcomesReply(t *testing.T) {
 	outcomes := []signal.Outcome{{Index: 0, Accepted: true}, {Index: 7, Issue: "names \"<é\u2028&>\"\n"}, {Index: 12345, Accepted: true, Issue: "twice"}}
 	for n := range len(outcomes) + 1 {
@@ -182,7 +183,7 @@ func TestOutcomesReply(t *testing.T) {
 	}
 }
 
-// TestOneOf: few questions or many, the answers are the same.
+// TestOneOf: the result does not depend on the number of calls.
 func TestOneOf(t *testing.T) {
 	if oneOf(nil, 1) != nil || oneOf(nil, setPays) != nil {
 		t.Error("no list lets nothing be")

@@ -10,7 +10,7 @@ import (
 	"opsmon/schema"
 )
 
-// signInRoutes are the operations on signing in and sessions.
+// signInRoutes returns the operations on signing in and sessions.
 func signInRoutes() []route {
 	return []route{
 		{
@@ -162,7 +162,7 @@ func signInRoutes() []route {
 // The cookies (decisions.md section 4).
 const (
 	sessionCookie = "session" // a signed-in browser
-	loginCookie   = "login"   // a browser that asked to sign in and waits to be let in
+	loginCookie   = "login"   // a browser that waits for its sign-in
 )
 
 func (a *API) cookie(name, value string, life time.Duration) *http.Cookie {
@@ -177,7 +177,7 @@ func (a *API) sessionCookie(value string) *http.Cookie {
 	return a.cookie(sessionCookie, value, auth.SessionLifetime)
 }
 
-// session is what the profile and the login operation tell of a caller (http-api.md 2.4).
+// session is the caller as in the profile and the login operation (http-api.md 2.4).
 type session struct {
 	Email string `json:"email"` // the person's address, or a tablet's identity
 	// When the session or key expires; 9999-12-31T23:59:59.000Z for a key that does not.
@@ -223,7 +223,7 @@ type loginAnswer struct {
 	Result  loginSession `json:"result"`
 }
 
-// postLogin answers POST /auth/login (http-api.md section 4, row 6; decisions.md section 4).
+// postLogin handles POST /auth/login (http-api.md section 4, row 6; decisions.md section 4).
 func postLogin(c *call) (reply, error) {
 	var in struct {
 		Destination string `json:"destination"`
@@ -240,7 +240,7 @@ func postLogin(c *call) (reply, error) {
 	return out, err
 }
 
-// signedIn answers {isSuccess: true} and sets the browser's session cookie.
+// signedIn replies {isSuccess: true} and sets the browser's session cookie.
 func (c *call) signedIn(raw string, p auth.Principal) (reply, error) {
 	c.p = p // for the log
 	out, err := done()
@@ -248,7 +248,7 @@ func (c *call) signedIn(raw string, p auth.Principal) (reply, error) {
 	return out, err
 }
 
-// getCallback answers GET /auth/callback (row 4): it uses the token up and signs the caller in.
+// getCallback handles GET /auth/callback (row 4): it consumes the token and signs the caller in.
 func getCallback(c *call) (reply, error) {
 	grant, err := c.api.cfg.Auth.Callback(c.query("token"), address(c.r))
 	if err != nil {
@@ -257,7 +257,7 @@ func getCallback(c *call) (reply, error) {
 	return c.signedIn(grant.Session, grant.Principal)
 }
 
-// postApprove answers POST /auth/approve: the holder of the link lets the browser in that asked.
+// postApprove handles POST /auth/approve: the holder of the link approves the browser that asked.
 func postApprove(c *call) (reply, error) {
 	var in struct {
 		Token string `json:"token"`
@@ -272,7 +272,7 @@ func postApprove(c *call) (reply, error) {
 	return done()
 }
 
-// postClaim answers POST /auth/claim: the browser that asked gets its session, once.
+// postClaim handles POST /auth/claim: the browser that asked gets its session, once.
 func postClaim(c *call) (reply, error) {
 	cookie, err := c.r.Cookie(loginCookie)
 	if err != nil {
@@ -285,7 +285,7 @@ func postClaim(c *call) (reply, error) {
 	return c.signedIn(grant.Session, grant.Principal)
 }
 
-// postLogout answers POST /auth/logout (row 5).
+// postLogout handles POST /auth/logout (row 5).
 func postLogout(c *call) (reply, error) {
 	if err := c.api.cfg.Auth.Logout(c.p); err != nil {
 		return reply{}, err
@@ -298,7 +298,7 @@ func postLogout(c *call) (reply, error) {
 	return out, err
 }
 
-// getSessions answers GET /session: where the caller is signed in.
+// getSessions handles GET /session: the caller's sessions.
 func getSessions(c *call) (reply, error) {
 	sessions, err := c.api.cfg.Auth.Sessions(c.p)
 	if err != nil {
@@ -314,9 +314,9 @@ type endedSessions struct {
 	Ended int `json:"ended" schema:"min=0"` // number of ended sessions
 }
 
-// deleteSessions answers DELETE /session: the caller is signed out everywhere, or everywhere else.
+// deleteSessions handles DELETE /session: it ends all of the caller's sessions, or all others.
 func deleteSessions(c *call) (reply, error) {
-	keep := c.on("keepthis") // checkQuery has judged it
+	keep := c.on("keepthis") // validated by checkQuery
 	n, err := c.api.cfg.Auth.EndSessions(c.p, keep)
 	if err != nil {
 		return reply{}, err
@@ -329,7 +329,7 @@ func deleteSessions(c *call) (reply, error) {
 	return out, err
 }
 
-// deleteUserSessions answers DELETE /user/{email}/session: an administrator signs a user out everywhere.
+// deleteUserSessions handles DELETE /user/{email}/session: an administrator ends all sessions of a user.
 func deleteUserSessions(c *call) (reply, error) {
 	email, err := c.email()
 	if err != nil {
@@ -342,7 +342,7 @@ func deleteUserSessions(c *call) (reply, error) {
 	return ok(endedSessions{n})
 }
 
-// postAuthAccount answers POST /auth/account: a person of several accounts enters another one.
+// postAuthAccount handles POST /auth/account: a member of several accounts switches to another one.
 func postAuthAccount(c *call) (reply, error) {
 	var in struct {
 		AccountID string `json:"accountId"`
@@ -358,7 +358,7 @@ func postAuthAccount(c *call) (reply, error) {
 	return done()
 }
 
-// getLoginRequests answers GET /login-request: who waits to be let in.
+// getLoginRequests handles GET /login-request: pending sign-ins.
 func getLoginRequests(c *call) (reply, error) {
 	pending, err := c.api.cfg.Auth.PendingLogins(c.p)
 	if err != nil {
@@ -367,7 +367,7 @@ func getLoginRequests(c *call) (reply, error) {
 	return list(pending, -1)
 }
 
-// postLoginLink answers POST /login-request/{code}/link: a link to hand over, minted anew.
+// postLoginLink handles POST /login-request/{code}/link: a new link to hand over.
 func postLoginLink(c *call) (reply, error) {
 	return c.link(c.api.cfg.Auth.LinkFor(c.p, c.params.ByName("code")))
 }
@@ -387,7 +387,7 @@ type linkView struct {
 	From string `json:"from"`
 }
 
-// link shows a one-time link to whoever hands it over.
+// link replies with a one-time link to hand over.
 func (c *call) link(l auth.Link, err error) (reply, error) {
 	if err != nil {
 		return reply{}, err

@@ -14,7 +14,7 @@ import (
 	"opsmon/app/auth"
 )
 
-// wantCookie checks the attributes that decisions.md section 4 gives the session's cookie.
+// wantCookie checks the attributes of the session's cookie (decisions.md section 4).
 func wantCookie(t *testing.T, a *answer, name string, life time.Duration, secure bool) string {
 	t.Helper()
 	c := a.cookies[name]
@@ -34,14 +34,14 @@ func wantCookie(t *testing.T, a *answer, name string, life time.Duration, secure
 	return c.Value
 }
 
-// login asks to sign in and returns the code and the cookie.
+// login requests a sign-in and returns the code and the cookie.
 func (s *server) login(destination string) (*answer, string, string) {
 	s.t.Helper()
 	a := s.do(ask{method: "POST", path: "/auth/login", body: `{"destination":"` + destination + `"}`, from: s.address()}).want(s.t, 200)
 	return a, a.text("code"), s.hide(a.cookies["login"].Value)
 }
 
-// tokenFor is what an administrator does with a code: the token of the link that is handed over.
+// tokenFor acts as an administrator with a code: it returns the token of the link to hand over.
 func (s *server) tokenFor(adminKey, code string) string {
 	s.t.Helper()
 	a := s.do(ask{method: "POST", path: "/login-request/" + code + "/link", key: adminKey}).want(s.t, 200)
@@ -99,7 +99,7 @@ func TestSignIn(t *testing.T) {
 		if end, err := time.Parse(time.RFC3339, profile.text("result", "exp")); err != nil || end.Sub(before) < auth.SessionLifetime-time.Minute || end.Sub(before) > auth.SessionLifetime+time.Minute {
 			t.Errorf("the session ends at %v: %v", end, err)
 		}
-		s.do(ask{method: "GET", path: "/auth/callback?token=" + token}).want(t, 409) // used before
+		s.do(ask{method: "GET", path: "/auth/callback?token=" + token}).want(t, 409) // already used
 		s.do(ask{method: "POST", path: "/login-request/" + code + "/link", key: admin}).want(t, 404)
 
 		out := s.do(ask{method: "POST", path: "/auth/logout", session: session}).want(t, 200)
@@ -143,7 +143,7 @@ func TestLoginRefusals(t *testing.T) {
 	post(`{"destination":"a@nowhere.example"}`).want(t, 403)
 	post(`{"destination":"anybody@ACME.example"}`).want(t, 200) // on the domain, never added
 	s.must(s.accounts.SetArchived(auth.Local("bolt"), true))
-	post(`{"destination":"admin@bolt.example"}`).want(t, 403) // only on an archived account
+	post(`{"destination":"admin@bolt.example"}`).want(t, 403) // only in an archived account
 	s.must(nil, s.auth.RemoveUser(auth.Local("acme"), mailOf(auth.Operator)))
 	post(`{"destination":"`+mailOf(auth.Operator)+`"}`).want(t, 403)
 }
@@ -162,7 +162,7 @@ func TestCallbackRefusals(t *testing.T) {
 	for _, site := range []string{"cross-site", "same-site", "Cross-Site"} {
 		callback("?token="+token, map[string]string{"Sec-Fetch-Site": site}).want(t, 403)
 	}
-	// A navigation: another site's link, where the browser does not say so.
+	// A navigation by another site's link, where the browser does not send the origin.
 	callback("?token="+token, map[string]string{"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}).want(t, 403)
 	callback("?token="+token, map[string]string{"Sec-Fetch-Site": "same-origin"}).want(t, 200)
 	late := s.link("acme", mailOf(auth.Member))
@@ -173,7 +173,7 @@ func TestCallbackRefusals(t *testing.T) {
 	callback("?token="+removed, nil).want(t, 403)
 }
 
-// A link is single use, however many ask at once.
+// A link works once, even with concurrent requests.
 func TestCallbackRace(t *testing.T) {
 	s := newServer(t, options{})
 	token := s.link("acme", mailOf(auth.Member))
@@ -203,7 +203,7 @@ func TestCallbackRace(t *testing.T) {
 	}
 }
 
-// The browser that asked is let in by another one, once (decisions.md section 4).
+// The browser that asked is approved in another one, once (decisions.md section 4).
 func TestApproveAndClaim(t *testing.T) {
 	s := newServer(t, options{})
 	admin := s.roleKey(auth.Admin)
@@ -248,7 +248,7 @@ func TestSeveralAccounts(t *testing.T) {
 	enter := func(session, account string) *answer {
 		return s.do(ask{method: "POST", path: "/auth/account", session: session, body: `{"accountId":"` + account + `"}`})
 	}
-	enter(bound, "bolt").want(t, 403) // an account's admin opens that account alone
+	enter(bound, "bolt").want(t, 403) // an account's admin has access only to that account
 	session := s.session("acme", email)
 	enter(session, "bolt").want(t, 200)
 	a := s.do(ask{method: "GET", path: "/auth/profile", session: session}).want(t, 200)
@@ -268,7 +268,7 @@ func TestSeveralAccounts(t *testing.T) {
 	s.do(ask{method: "GET", path: "/auth/profile", session: session}).want(t, 401)
 }
 
-// Removing a user ends every key and session at once; on the domain the address stays refused (decisions.md section 4).
+// Removing a user ends every key and session at once; an address of the domain stays refused (decisions.md section 4).
 func TestRemovedUser(t *testing.T) {
 	s := newServer(t, options{})
 	admin := s.roleKey(auth.Admin)
@@ -285,12 +285,12 @@ func TestRemovedUser(t *testing.T) {
 		t.Errorf("%v %s", made.header, made.body)
 	}
 	s.do(ask{method: "POST", path: "/user", body: `{"email":"ana@acme.example","role":"operator"}`, key: admin}).want(t, 409)
-	s.do(ask{method: "GET", path: "/account", key: key}).want(t, 401) // the old key stays dead
+	s.do(ask{method: "GET", path: "/account", key: key}).want(t, 401) // the old key stays invalid
 	s.do(ask{method: "DELETE", path: "/user/" + mailOf(auth.Admin), key: admin}).want(t, 409)
 	s.do(ask{method: "PUT", path: "/user/" + mailOf(auth.Admin), body: `{"role":"member"}`, key: admin}).want(t, 409)
 }
 
-// A lowered role holds at once, for keys and sessions that are there already.
+// A lower role takes effect at once, also for existing keys and sessions.
 func TestLoweredRole(t *testing.T) {
 	s := newServer(t, options{})
 	admin, member := s.roleKey(auth.Admin), s.roleKey(auth.Member)
@@ -306,7 +306,7 @@ func TestLoweredRole(t *testing.T) {
 	}
 }
 
-// Addresses may have any character that mail allows in them, slashes too.
+// Addresses may have any character that mail allows, including slashes.
 func TestUserPaths(t *testing.T) {
 	s := newServer(t, options{})
 	admin := s.roleKey(auth.Admin)
@@ -355,7 +355,7 @@ func TestThrottleOfCredentials(t *testing.T) {
 			}
 			s.do(right).want(t, 200)
 			none := ask{method: "GET", path: "/account", from: bad.from}
-			s.do(none).want(t, 401) // none is not a wrong one
+			s.do(none).want(t, 401) // a missing credential is not a wrong one
 			s.clock.advance(6 * time.Second)
 			s.do(bad).want(t, first)
 			s.do(bad).want(t, 429)
@@ -366,8 +366,8 @@ func TestThrottleOfCredentials(t *testing.T) {
 	}
 }
 
-// 5 login requests in 15 minutes for one destination from one address, 30 from all that are not familiar, 20 from one address
-// (decisions.md section 5).
+// 5 login requests in 15 minutes for one destination from one address, 30 from all unfamiliar addresses, 20 from one
+// address (decisions.md section 5).
 func TestThrottleOfLogins(t *testing.T) {
 	s := newServer(t, options{})
 	login := func(destination, from string) *answer {
@@ -392,7 +392,7 @@ func TestThrottleOfLogins(t *testing.T) {
 	login("ana@acme.example", s.address()).want(t, 200)
 }
 
-// Behind a proxy that asks for another host, pages of the URL that is set are the service's own.
+// Behind a proxy that sends another host, pages of the configured URL belong to the service's own site.
 func TestOwnSiteBehindAProxy(t *testing.T) {
 	s := newServer(t, options{secure: true, public: "https://plant.example"})
 	session := s.session("acme", mailOf(auth.Admin))
@@ -424,14 +424,15 @@ func TestCrossSite(t *testing.T) {
 				s.noteSecrets("", s.do(a).want(t, 200))
 			}
 			a.session, a.key = "", ""
-			s.do(a).want(t, 401) // nobody is asked for an origin before a credential (http-api.md section 5)
+			s.do(a).want(t, 401) // the origin is checked after the credential (http-api.md section 5)
 			a.session = "nonsense"
 			a.from = s.address()
 			s.do(a).want(t, 401)
 		}
 		s.do(ask{method: "POST", path: "/auth/logout", session: session, header: h}).want(t, 403)
 		s.do(ask{method: "DELETE", path: "/user/" + mailOf(auth.Member), session: session, header: h}).want(t, 403)
-		s.do(ask{method: "GET", path: "/account", session: session, header: h}).want(t, 200) // reads do no harm: there is no CORS
+		// reads are harmless: there is no CORS
+		s.do(ask{method: "GET", path: "/account", session: session, header: h}).want(t, 200)
 		for path, body := range map[string]string{
 			"/auth/login": `{"destination":"a@acme.example"}`, "/auth/approve": `{"token":"` + s.link("acme", mailOf(auth.Member)) + `","code":"12345"}`, "/auth/claim": "", "/setup": `{"code":"x","domain":"d.example","email":"a@d.example"}`,
 		} {
@@ -451,7 +452,7 @@ func TestCrossSite(t *testing.T) {
 	}
 }
 
-// No route that changes something takes a session from another site, whatever is added to the table.
+// No route with an effect accepts a session from another site. This includes every future route.
 func TestEveryRouteRefusesOtherSites(t *testing.T) {
 	s := newServer(t, options{})
 	session := s.session("acme", mailOf(auth.Admin))
@@ -472,7 +473,7 @@ func TestEveryRouteRefusesOtherSites(t *testing.T) {
 	s.do(ask{method: "GET", path: "/account", session: session}).want(t, 200)
 }
 
-// X-API-KEY wins over the cookie (decisions.md section 4).
+// X-API-KEY takes precedence over the cookie (decisions.md section 4).
 func TestKeyWinsOverTheCookie(t *testing.T) {
 	s := newServer(t, options{})
 	key, session := s.roleKey(auth.Readonly), s.session("acme", mailOf(auth.Admin))
@@ -482,10 +483,12 @@ func TestKeyWinsOverTheCookie(t *testing.T) {
 	}
 	s.do(ask{method: "GET", path: "/user", key: key, session: session}).want(t, 403)
 	s.do(ask{method: "POST", path: "/auth/logout", key: key, session: session}).want(t, 200)
-	s.do(ask{method: "GET", path: "/account", session: session}).want(t, 200) // the key's logout ended nothing
+	// the logout with the key ended no session
+	s.do(ask{method: "GET", path: "/account", session: session}).want(t, 200)
 }
 
-// A session slides: its cookie is set again when its end has moved by an hour, and ends after 30 idle days.
+// A session is extended by use: its cookie is set again when its expiry has moved by an hour, and it ends after 30 idle
+// days.
 func TestSlidingSession(t *testing.T) {
 	s := newServer(t, options{})
 	session := s.session("acme", mailOf(auth.Member))
@@ -502,12 +505,12 @@ func TestSlidingSession(t *testing.T) {
 		}
 	}
 	s.clock.advance(2 * time.Hour)
-	wantCookie(t, get("/user", 403), "session", auth.SessionLifetime, false) // an answer that is an error carries it too
+	wantCookie(t, get("/user", 403), "session", auth.SessionLifetime, false) // an error's answer sets it, too
 	s.clock.advance(30 * 24 * time.Hour)
 	get("/account", 401)
 }
 
-// A tablet signs in by its pairing link and is bound to its role.
+// A tablet signs in by its pairing link and is limited to its role.
 func TestTablets(t *testing.T) {
 	s := newServer(t, options{})
 	admin := s.roleKey(auth.Admin)

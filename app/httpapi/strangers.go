@@ -11,16 +11,16 @@ import (
 	"opsmon/app/auth"
 )
 
-// strangers counts requests that were refused before anybody knew whose they are. A scan of the network makes thousands of them:
-// the log has the first, and then their number once a minute.
+// strangers counts requests that were refused before their credential was accepted. A network scan causes thousands of
+// them, so only the first is logged, and then their number once a minute.
 type strangers struct {
 	mu     sync.Mutex
 	counts map[int]uint64 // by status, since the start
-	untold uint64         // since the log's last line
+	untold uint64         // since the last log line
 	told   time.Time
 }
 
-// refused counts a refusal. tell is how many the log is to be told of now; 0: none yet.
+// refused counts a refusal. tell is the number to log now; 0: nothing.
 func (s *strangers) refused(status int, now time.Time) (tell uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,7 +51,7 @@ func (s *strangers) gauges() []Gauge {
 	return list
 }
 
-// stranger reports whether a request was refused before it was known whose it is, and counts it.
+// stranger reports whether a request was refused before its credential was accepted, and counts it.
 func (a *API) stranger(c *call, status int) bool {
 	if status < 400 || status >= 500 || c.p.AccountID != "" || c.p.Type == auth.TypeLocal {
 		return false

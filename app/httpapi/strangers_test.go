@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TestStrangersAreCounted: of many refusals the log is told once a minute how many there were, and metrics have them all.
+// TestStrangersAreCounted: the log has the number of refusals once a minute, and metrics have all of them.
 func TestStrangersAreCounted(t *testing.T) {
 	var s strangers
 	start := time.Date(2026, 1, 12, 8, 0, 0, 0, time.UTC)

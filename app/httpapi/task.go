@@ -14,7 +14,7 @@ import (
 	"opsmon/schema"
 )
 
-// taskRoutes are the operations on Tasks.
+// taskRoutes returns the operations on Tasks.
 func taskRoutes() []route {
 	return []route{
 		{
@@ -81,14 +81,14 @@ func taskRoutes() []route {
 	}
 }
 
-// How long a range of Tasks may be, of one station and of several; and how far back one goes that is not given.
+// The longest ranges of Tasks, of one station and of several, and the default range.
 const (
 	tasksOfOne     = 400 * 24 * time.Hour
 	tasksOfSeveral = 31 * 24 * time.Hour
 	tasksUsually   = 7 * 24 * time.Hour
 )
 
-// getTasks answers GET /task (monitoring.md section 5).
+// getTasks handles GET /task (monitoring.md section 5).
 func getTasks(c *call) (reply, error) {
 	_, all, err := c.allStations()
 	if err != nil {
@@ -120,7 +120,7 @@ func (c *call) taskStations(all []*station.Station) []*station.Station {
 	return chosen
 }
 
-// taskRanges reads which time of each station is asked for; a day is that of its own plant.
+// taskRanges parses the range of each station; a day is that of its plant.
 func (c *call) taskRanges(q *task.Query, chosen []*station.Station) {
 	most := tasksOfSeveral
 	if len(chosen) == 1 {
@@ -140,7 +140,7 @@ func (c *call) taskRanges(q *task.Query, chosen []*station.Station) {
 	}
 }
 
-// momentOf reads the field at of a write, whose form the schema has judged; nil for none.
+// momentOf parses the field at of a write, whose format the schema guarantees; nil: not given.
 func momentOf(text string) *int64 {
 	t, err := readTime("at", text)
 	if err != nil {
@@ -150,7 +150,7 @@ func momentOf(text string) *int64 {
 	return &ms
 }
 
-// completeTask answers POST /task/{id}/complete.
+// completeTask handles POST /task/{id}/complete.
 func completeTask(c *call) (reply, error) {
 	var in struct {
 		task.Completion
@@ -169,7 +169,7 @@ type startedTaskList struct {
 	Tasks []*task.View `json:"tasks" schema:"ref=TaskInstance"`
 }
 
-// startTaskList answers POST /task-list/{code}/start.
+// startTaskList handles POST /task-list/{code}/start.
 func startTaskList(c *call) (reply, error) {
 	var in struct {
 		task.ListStart

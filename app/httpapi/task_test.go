@@ -11,7 +11,7 @@ import (
 	"opsmon/app/instant"
 )
 
-// A Task from its schedule's start to its completion by a tablet, and what is refused on the way.
+// A Task from its schedule's start to its completion by a tablet, with refused requests in between.
 func TestTasksOverTheAPI(t *testing.T) {
 	s := newServer(t, options{})
 	operator, reader := s.roleKey(auth.Supervisor), s.roleKey(auth.Readonly)
@@ -74,7 +74,7 @@ func TestTasksOverTheAPI(t *testing.T) {
 	}
 }
 
-// A station that has left the manifest is asked for with archived=true; what was missed there is exported.
+// Tasks of a station that has left the manifest are returned with archived=true, and its missed Tasks are exported.
 func TestTasksOfArchivedStations(t *testing.T) {
 	s := newServer(t, options{})
 	reader := s.roleKey(auth.Readonly)
@@ -102,7 +102,7 @@ func TestTasksOfArchivedStations(t *testing.T) {
 	}
 }
 
-// A date is the production day of each station's own plant, in every list.
+// A date is the production day of each station's plant, in every list.
 func TestDaysAreThoseOfTheStationsPlant(t *testing.T) {
 	s := newServer(t, options{})
 	now := s.clock.now().UTC()
@@ -163,7 +163,7 @@ func TestTaskListsOverTheAPI(t *testing.T) {
 	s.do(ask{method: "POST", path: "/task-list/clean/start", body: strings.Replace(body, "PACK-1", "PACK-2", 1), session: tablet}).want(t, 200)
 
 	s.do(ask{method: "POST", path: "/account", body: `{"enableTasks":"off"}`, key: s.roleKey(auth.Member)}).want(t, 200)
-	eventually(t, func() bool { // the floor follows at once, but by itself
+	eventually(t, func() bool { // the floor follows shortly after
 		got := s.do(ask{method: "POST", path: "/task-list/clean/start", body: body, key: operator})
 		return got.status == 403 && strings.Contains(got.text("errorMessage"), "enableTasks") && strings.Contains(got.text("errorMessage"), "account")
 	})
@@ -171,7 +171,7 @@ func TestTaskListsOverTheAPI(t *testing.T) {
 	s.do(ask{method: "POST", path: "/task/" + pending.text("results", "0", "id") + "/complete", body: `{"initials":"ANN"}`, key: operator}).want(t, 403)
 }
 
-// A tablet that did not get its answer sends a write again; one that was refused is kept for a supervisor.
+// A tablet without an answer repeats its write. A refused write is recorded for supervisors.
 func TestTasksAreCompletedOnce(t *testing.T) {
 	s := newServer(t, options{})
 	operator := s.roleKey(auth.Supervisor)

@@ -9,7 +9,7 @@ import (
 	"opsmon/app/engine/report"
 )
 
-// timelineRoutes are the operations on timelines.
+// timelineRoutes returns the operations on timelines.
 func timelineRoutes() []route {
 	return []route{
 		{
@@ -56,7 +56,7 @@ func timelineRoutes() []route {
 	}
 }
 
-// usualPoints is how many rows a timeline has at most when the request does not say.
+// usualPoints is the default of the largest number of rows.
 const usualPoints = 1500
 
 // column is one number for each row; null if unknown.
@@ -160,7 +160,7 @@ type runView struct {
 	Excluded  bool    `json:"excluded"` // excluded from figures
 }
 
-// classNames are those of monitor.Class, and kindNames of monitor.Kind, as timelines name them.
+// classNames and kindNames are the names of monitor.Class and monitor.Kind in timelines.
 var (
 	classNames = map[monitor.Class]string{
 		monitor.OutOfShift: "outOfShift", monitor.NoData: "noData", monitor.Downtime: "downtime", monitor.Slow: "slow",
@@ -169,7 +169,7 @@ var (
 	kindNames = map[monitor.Kind]string{monitor.Production: "production", monitor.NonProduction: "nonProduction"}
 )
 
-// getTimeline answers GET /timeline: what a chart of a station needs.
+// getTimeline handles GET /timeline: the data of a chart of a station.
 func getTimeline(c *call) (reply, error) {
 	points := c.number("points", usualPoints, 1, report.MostPoints)
 	x, err := c.chooseOne(report.LongestDetail)
@@ -189,7 +189,7 @@ func getTimeline(c *call) (reply, error) {
 
 func timelineOf(code string, c *monitor.Chart, final int64) *timelineView {
 	n := len(c.Rows)
-	times := make([]int64, 11*n) // all columns of times at once
+	times := make([]int64, 11*n) // one allocation for all columns of times
 	next := func() []int64 {
 		column := times[:n:n]
 		times = times[n:]

@@ -8,8 +8,8 @@ import (
 	"opsmon/app/ingest/signal"
 )
 
-// BenchmarkTimelineMonth asks for a month of a station, with a signal every ten seconds, in as many rows as a chart shows: all
-// of it, from the request to the answer. Goal: 50 ms on one core.
+// BenchmarkTimelineMonth requests a month of a station, with a signal every ten seconds, in the rows of a chart:
+// everything from the request to the answer. Goal: 50 ms on one core.
 func BenchmarkTimelineMonth(b *testing.B) {
 	s := newServer(b, options{log: quiet()})
 	key := s.roleKey(auth.Readonly)
@@ -36,7 +36,7 @@ func BenchmarkTimelineMonth(b *testing.B) {
 	s.must(s.signals.Append(list))
 	left := []string{"PACK-1"}
 	for try := 0; len(left) > 0; try++ {
-		s.clock.advance(2 * time.Hour) // what is late by a month is computed once an hour
+		s.clock.advance(2 * time.Hour) // signals that are late by a month are processed once an hour
 		s.must(nil, s.floor.Pass("acme"))
 		var err error
 		if left, err = s.floor.Follow("acme", []string{"PACK-1"}, 20*time.Second); err != nil || try == 5 {

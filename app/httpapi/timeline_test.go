@@ -20,7 +20,7 @@ func TestTimeline(t *testing.T) {
 	}
 	ms := func(after time.Duration) float64 { return float64(start.Add(after).UnixMilli()) }
 
-	// Rows of half an hour, from before the shift on.
+	// Rows of half an hour, from before the shift.
 	holds(t, get(rangeOf(start, -time.Hour, 2*time.Hour)+"&points=7"), map[string]any{
 		"result.stationCode": "PACK-1", "result.from": ms(-time.Hour), "result.to": ms(2 * time.Hour), "result.stepMs": 30 * 60000, "result.rows": 6,
 		"result.classes.outOfShift.1": 30 * 60000, "result.classes.productive.1": 0, "result.classes.productive.2": 30 * 60000, "result.classes.outOfShift.2": 0, "result.classes.downtime.4": 30 * 60000,
@@ -28,7 +28,7 @@ func TestTimeline(t *testing.T) {
 		"result.good.2": 60, "result.bad.2": 6, "result.ideal.1": nil, "result.ideal.2": 45, "result.target.2": 45, "result.target.4": 0,
 		"result.lineSpeedAvg.1": nil, "result.lineSpeedAvg.2": 60, "result.lineSpeedAvg.4": 50, "result.lineSpeedTarget.2": nil, "result.electricalKwh.1": nil, "result.electricalKwh.4": 3,
 	})
-	// The last row is cut; what is known to the millisecond is in runs.
+	// The last row is cut; runs are exact to the millisecond.
 	a := get(rangeOf(start, 50*time.Minute, 65*time.Minute) + "&points=2")
 	holds(t, a, map[string]any{
 		"result.stepMs": 10 * 60000, "result.rows": 2, "result.classes.productive.0": 10 * 60000, "result.classes.downtime.1": 5 * 60000,
@@ -36,7 +36,7 @@ func TestTimeline(t *testing.T) {
 		"result.runs.1.class": "downtime", "result.runs.1.end": ms(65 * time.Minute), "result.runs.1.issueId": fmt.Sprintf("PACK-1.stop-%d", start.Add(time.Hour).UnixMilli()),
 		"result.schedules.0.scheduleId": "s1", "result.schedules.0.skuCode": "B2", "result.schedules.0.shiftName": "Early", "result.schedules.0.nonProductionScheduleId": nil,
 	})
-	// A time that is ahead has no rows, and of a long one runs are not shown.
+	// A future range has no rows, and a long range has no runs.
 	holds(t, get("from=2099-01-01T00:00:00Z&to=2099-01-02T00:00:00Z"), map[string]any{"result.rows": 0, "result.stepMs": 60000})
 	holds(t, get(rangeOf(start, 0, 25*time.Hour)), map[string]any{"result.rows": 1500, "result.stepMs": 60000, "result.runs": nil, "result.schedules.0.scheduleId": "s1"})
 	for _, bad := range [][2]string{
@@ -73,11 +73,11 @@ func TestListSignals(t *testing.T) {
 	holds(t, get(rangeOf(start, 30*time.Second, 61*time.Minute)+"&limit=2&skip=119", 200), map[string]any{
 		"paging.totalElements": 121, "results.0.at": instant.Format(start.Add(59*time.Minute + 30*time.Second)), "results.1.at": instant.Format(start.Add(time.Hour)), "results.2.at": nil,
 	})
-	// A range may lie over the end of a UTC day; what is skipped may lie before it.
+	// A range may extend over the end of a UTC day, and the skipped rows may be before it.
 	midnight := time.Date(start.Year(), start.Month(), start.Day(), 0, 0, 0, 0, time.UTC)
 	holds(t, get(rangeOf(midnight, -18*time.Hour, 6*time.Hour)+"&skip=1", 200), map[string]any{"results.0.at": instant.Format(start.Add(30 * time.Second))})
 	holds(t, get(rangeOf(start, -time.Hour, 0), 200), map[string]any{"paging.totalElements": 0, "results.0.at": nil})
-	// Many are read in pieces, which changes nothing.
+	// Many are read in pieces, which does not change the result.
 	whole := get(rangeOf(midnight, -18*time.Hour, 6*time.Hour)+"&limit=40&skip=15", 200).body
 	defer func(n int) { signalPiece = n }(signalPiece)
 	for _, signalPiece = range []int{1, 7, 50} {

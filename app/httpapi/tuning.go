@@ -9,7 +9,7 @@ import (
 	"opsmon/schema"
 )
 
-// tuningRoutes are the operations on standstills and other settings.
+// tuningRoutes returns the operations on standstills and other settings.
 func tuningRoutes() []route {
 	return []route{
 		{
@@ -70,7 +70,7 @@ func tuningRoutes() []route {
 	}
 }
 
-// mostStandstills is how many stretches are listed at most: the longest.
+// mostStandstills is the largest number of listed standstills: the longest ones.
 const mostStandstills = 10_000
 
 // stretchView is a stretch of time without production.
@@ -92,8 +92,7 @@ type standstillView struct {
 	Stretches   []stretchView      `json:"stretches"` // in order of time
 }
 
-// getStandstill answers GET /analysis/standstill: how long a station stood in scheduled production, however short that
-// was.
+// getStandstill handles GET /analysis/standstill: the standstills of a station in scheduled production, however short.
 func getStandstill(c *call) (reply, error) {
 	limit := c.number("limit", mostStandstills, 1, mostStandstills)
 	x, err := c.chooseOne(correction.LongestTuning)
@@ -118,7 +117,7 @@ func getStandstill(c *call) (reply, error) {
 	return ok(view)
 }
 
-// postTuning answers POST /analysis/tuning: what other settings would have made of a station's time. It stores nothing.
+// postTuning handles POST /analysis/tuning: figures of a station with other settings. It stores nothing.
 func postTuning(c *call) (reply, error) {
 	in, err := c.correction()
 	if err != nil {

@@ -17,8 +17,8 @@ func TestTuning(t *testing.T) {
 		return s.do(ask{method: "GET", path: "/analysis/standstill?stationcode=PACK-1&" + query, key: reader}).want(t, status)
 	}
 	at := func(after time.Duration) string { return instant.Format(start.Add(after)) }
-	// PACK-1 runs for an hour, and stands until the schedule ends. Units come at half a minute, and begin the time anew only while
-	// it stands.
+	// PACK-1 runs for an hour, and is stopped until the schedule ends. Units come every half minute, and restart the
+	// time only while it is stopped.
 	holds(t, stand(rangeOf(start, 0, 3*time.Hour), 200), map[string]any{
 		"result.stationCode": "PACK-1", "result.from": at(0), "result.to": at(3 * time.Hour), "result.complete": true, "result.lengths.count": 1, "result.lengths.totalMs": 3600000,
 		"result.stretches.0.startAt": at(time.Hour), "result.stretches.0.endAt": at(2 * time.Hour), "result.stretches.0.durationMs": 3600000, "result.stretches.1": nil,

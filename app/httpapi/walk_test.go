@@ -14,17 +14,17 @@ import (
 	"opsmon/app/work/task"
 )
 
-// caller is who sends a request of the walk.
+// caller is the user who sends a request of the walk.
 type caller struct{ email string }
 
-// sample is how a route is called with success. Each call is made anew, because many can succeed once only.
+// sample is a successful request to a route. It is made again for each call, because many can succeed only once.
 type sample struct {
 	open    bool
-	role    auth.Role // the least that may; "" = every role
+	role    auth.Role // the lowest role that may; "": every role
 	make    func(s *server, c caller) ask
-	ok      int // the status where all is right; 0 = 200
-	byKey   int // with a key, where it differs
-	foreign int // for a foreign account's admin who asks for the same thing; 0 = as ok
+	ok      int // the status of success; 0: 200
+	byKey   int // with a key, if it differs
+	foreign int // for an admin of another account who requests the same object; 0: as ok
 }
 
 func plain(path string) func(*server, caller) ask {
@@ -156,7 +156,7 @@ func signedInUser(s *server, _ caller) ask {
 	return ask{path: "/user/" + email + "/session"}
 }
 
-// correctionOf asks to change what held at PACK-1 for an hour, yesterday.
+// correctionOf returns a correction of an hour at PACK-1, yesterday.
 func (s *server) correctionOf() string {
 	hour := s.clock.now().UTC().Truncate(time.Hour).Add(-24 * time.Hour)
 	return `{"stationCodes":["PACK-1"],"from":"` + hour.Format(time.RFC3339) + `","to":"` + hour.Add(time.Hour).Format(time.RFC3339) + `","changes":{"station":{"minimumCycleTime":5}},"note":"n"}`
@@ -203,7 +203,7 @@ func (s *server) device(stations ...string) (auth.Device, string) {
 	return d, s.hide(token)
 }
 
-// someTask is a Task of PACK-1 that is pending.
+// someTask returns a request for a pending Task of PACK-1.
 func someTask(s *server, _ caller) ask {
 	s.t.Helper()
 	s.finishTasks("PACK-1")
@@ -212,7 +212,7 @@ func someTask(s *server, _ caller) ask {
 	return ask{path: "/task/" + made[0].ID + "/complete", body: `{"initials":"ANN","note":"done"}`}
 }
 
-// someMessage is a message that was left at PACK-1.
+// someMessage returns a request for a message at PACK-1.
 func someMessage(s *server, _ caller) ask {
 	s.t.Helper()
 	made := s.do(ask{method: "POST", path: "/message", body: `{"stationCode":"PACK-1","text":"Mind the feeder","initials":"ANN"}`, key: s.roleKey(auth.Supervisor)}).want(s.t, 200)
@@ -233,7 +233,7 @@ func (s *server) startTasks(stationCode string) (made []*task.View, err error) {
 	return made, err
 }
 
-// finishTasks completes all that is pending at a station.
+// finishTasks completes all pending Tasks of a station.
 func (s *server) finishTasks(stationCode string) {
 	s.t.Helper()
 	pending, _, err := s.tasks.List("acme", task.Query{Where: []task.Where{{StationCode: stationCode}}, Whole: true, Limit: 100})
@@ -252,7 +252,7 @@ func freshLink(s *server, c caller) ask {
 	return ask{path: "/auth/callback?token=" + s.link("acme", mailOf(auth.Member))}
 }
 
-// waiting asks to sign in, from a new address and as a new person of the account's domain.
+// waiting requests a sign-in, from a new address and as a new person of the account's domain.
 func (s *server) waiting() auth.LoginResult {
 	s.t.Helper()
 	login, err := s.auth.Login(auth.LoginRequest{Destination: s.address() + "@acme.example", Address: s.address()})
@@ -280,7 +280,7 @@ func claimable(s *server, _ caller) ask {
 	return ask{path: "/auth/claim", login: login.LoginToken}
 }
 
-// call makes the sample request of a route.
+// call returns the sample request of a route.
 func (r sample) call(s *server, method string, c caller) ask {
 	a := r.make(s, c)
 	a.method, a.from = method, s.address()
@@ -297,7 +297,7 @@ func (r sample) status() int {
 	return r.ok
 }
 
-// noteSecrets hides what an answer shows once, so that nothing else may show it.
+// noteSecrets hides the secrets that an answer shows once, so that nothing else may show them.
 func (s *server) noteSecrets(path string, a *answer) {
 	for _, c := range a.cookies {
 		if c.Value != "" {
@@ -315,7 +315,7 @@ func (s *server) noteSecrets(path string, a *answer) {
 	}
 }
 
-// reviseTwice takes acme's configuration to revision 3.
+// reviseTwice changes acme's configuration to revision 3.
 func (s *server) reviseTwice() {
 	s.t.Helper()
 	key := s.roleKey(auth.Member)
@@ -389,7 +389,7 @@ func TestWalkOfCredentials(t *testing.T) {
 				a.header = w.header
 			}
 			if a.login != "" && w.header["Cookie"] != "" {
-				continue // the waiting browser's own cookie is what counts there
+				continue // the cookie of the waiting browser decides there
 			}
 			if w.path != "" && rt.method == http.MethodGet && !strings.Contains(a.path, "?") {
 				a.path += w.path
@@ -430,7 +430,8 @@ func TestWalkOfRoles(t *testing.T) {
 						want = row.byKey
 					}
 				}
-				if !role.AtLeast(row.role) && row.role != "" || role == auth.Operator && row.role == auth.Operator { // who is bound to no station
+				// bound to no station
+				if !role.AtLeast(row.role) && row.role != "" || role == auth.Operator && row.role == auth.Operator {
 					want = http.StatusForbidden
 				}
 				got := s.do(a)
@@ -468,7 +469,7 @@ func TestWalkOfRoles(t *testing.T) {
 		if got.status != want {
 			t.Errorf("%s %s by another account's admin: %d, want %d: %.300s", rt.method, rt.path, got.status, want, got.body)
 		}
-		whole := rt.path == "/backup/:name" && rt.method == "GET" // a backup holds every account of the appliance
+		whole := rt.path == "/backup/:name" && rt.method == "GET" // a backup has every account of the appliance
 		if strings.Contains(string(got.body), "PACK-1") && got.status < 300 && !whole {
 			t.Errorf("%s %s shows another account's stations", rt.method, rt.path)
 		}
@@ -486,7 +487,7 @@ func (s *server) paired(role auth.Role, stations ...string) string {
 	return s.hide(grant.Session)
 }
 
-// withInitials adds initials to a body that has none: a tablet must tell them.
+// withInitials adds initials to a body without: a tablet must send them.
 func withInitials(body string) string {
 	switch {
 	case strings.Contains(body, `"initials"`):
@@ -497,7 +498,7 @@ func withInitials(body string) string {
 	return strings.TrimSuffix(body, "}") + `,"initials":"ABC"}`
 }
 
-// HEAD answers wherever GET does, but for the callback (decisions.md section 1), with the headers of GET.
+// HEAD works wherever GET does, except for the callback (decisions.md section 1), with the headers of GET.
 func TestWalkOfHead(t *testing.T) {
 	s := newServer(t, options{})
 	s.reviseTwice()
@@ -516,7 +517,7 @@ func TestWalkOfHead(t *testing.T) {
 				t.Errorf("Allow of the callback is %q", got.header.Get("Allow"))
 			}
 			head.method = http.MethodGet
-			s.noteSecrets("", s.do(head).want(t, 200)) // the token is still good
+			s.noteSecrets("", s.do(head).want(t, 200)) // the token is still valid
 			continue
 		}
 		got.want(t, 200)
@@ -540,7 +541,7 @@ func TestWalkOfHead(t *testing.T) {
 	}
 }
 
-// Allow names the methods that work and no others.
+// Allow has exactly the methods that work.
 func TestWalkOfMethods(t *testing.T) {
 	s := newServer(t, options{})
 	allowed := map[string][]string{}
@@ -580,7 +581,7 @@ func TestUnknownPaths(t *testing.T) {
 	}
 }
 
-// A mistyped parameter must not write; on a safe method it is ignored (decisions.md section 1).
+// A misspelt parameter must not cause a write; on a safe method it is ignored (decisions.md section 1).
 func TestUnknownQueryParameters(t *testing.T) {
 	s := newServer(t, options{})
 	s.reviseTwice()
@@ -604,7 +605,7 @@ func TestUnknownQueryParameters(t *testing.T) {
 	}
 }
 
-// What cannot be read, or says two things, must not write either.
+// An unreadable or ambiguous query must not cause a write either.
 func TestQueriesThatAreUnclearDoNotWrite(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Admin)

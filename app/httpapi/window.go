@@ -14,7 +14,7 @@ import (
 	"opsmon/app/instant"
 )
 
-// windowRoutes are the operations on windows.
+// windowRoutes returns the operations on windows.
 func windowRoutes() []route {
 	return []route{
 		{
@@ -48,7 +48,7 @@ func windowRoutes() []route {
 	}
 }
 
-// mostWindows is how many windows one answer has at most (monitoring.md section 3).
+// mostWindows is the largest number of windows in one answer (monitoring.md section 3).
 const mostWindows = 100_000
 
 // window is what a station did in a window of time.
@@ -106,7 +106,7 @@ type window struct {
 	ShiftName *string `json:"shiftName"`
 }
 
-// resolution reads how long the windows are that are asked for.
+// resolution parses the requested length of windows.
 func (c *call) resolution() report.Resolution {
 	name := c.query("resolution")
 	r, ok := report.ParseResolution(name)
@@ -116,7 +116,7 @@ func (c *call) resolution() report.Resolution {
 	return r
 }
 
-// getStationWindows answers GET /station-window.
+// getStationWindows handles GET /station-window.
 func getStationWindows(c *call) (reply, error) {
 	limit, skip := c.page(mostWindows, mostWindows)
 	by := c.resolution()
@@ -187,7 +187,7 @@ func windowOf(x *report.Window) *window {
 // units converts millionths to units, or kWh.
 func units(micro int64) float64 { return float64(micro) / monitor.Micro }
 
-// filledList is never nil, so that it is written as a list.
+// filledList replaces nil by an empty list, so that it is encoded as a list.
 func filledList(list []string) []string {
 	if list == nil {
 		return []string{}
@@ -195,7 +195,7 @@ func filledList(list []string) []string {
 	return list
 }
 
-// orNull returns a value for an answer; null for the zero value.
+// orNull returns a pointer to a value; nil for the zero value.
 func orNull[T comparable](v T) *T {
 	var none T
 	if v == none {

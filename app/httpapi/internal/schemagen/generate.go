@@ -16,7 +16,8 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// generate returns the components of a package and of those of the same module that it imports, as one JSON object.
+// generate returns the components of a package and of the packages of the same module that it imports, as one JSON
+// object.
 func generate(dir, path string) ([]byte, error) {
 	pkgs, err := load(dir, path)
 	if err != nil {
@@ -48,7 +49,7 @@ func generate(dir, path string) ([]byte, error) {
 	return write(components)
 }
 
-// load returns a package and those of its module that it imports, all with syntax and types.
+// load returns a package and the packages of its module that it imports, with syntax and types.
 func load(dir, path string) ([]*packages.Package, error) {
 	names := &packages.Config{Dir: dir, Mode: packages.NeedName | packages.NeedImports | packages.NeedDeps | packages.NeedModule}
 	roots, err := packages.Load(names, path)
@@ -77,22 +78,22 @@ func load(dir, path string) ([]*packages.Package, error) {
 	return pkgs, err
 }
 
-// declared is a type declaration, with what its directive says.
+// declared is a type declaration with its directive.
 type declared struct {
 	at      token.Position
 	typ     *types.Named
 	comment string
-	name    string // of the component; "" = it is none
-	given   string // its schema, where the directive has it
+	name    string // of the component; "": no component
+	given   string // schema in the directive, if any
 }
 
-// generator makes schemas of types. Types and fields are known by the position of their names.
+// generator generates schemas of types. Types and fields are identified by the positions of their names.
 type generator struct {
 	types  map[token.Pos]*declared
 	fields map[token.Pos]*ast.Field
 }
 
-// read notes the types and fields that a file declares.
+// read records the types and fields that a file declares.
 func (g *generator) read(p *packages.Package, file *ast.File) (err error) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -116,7 +117,7 @@ func (g *generator) read(p *packages.Package, file *ast.File) (err error) {
 	return err
 }
 
-// declare notes a type declaration and reads its directive.
+// declare records a type declaration and parses its directive.
 func (g *generator) declare(p *packages.Package, t *ast.TypeSpec, doc *ast.CommentGroup) error {
 	object := p.TypesInfo.Defs[t.Name]
 	named, ok := object.Type().(*types.Named)
@@ -175,7 +176,7 @@ func (g *generator) component(d *declared) (*schema, error) {
 	return s, nil
 }
 
-// underlying returns the schema of what a declaration stands for, without its description.
+// underlying returns the schema of a declaration's underlying type, without its description.
 func (g *generator) underlying(d *declared) (*schema, error) {
 	if d.given != "" {
 		s := &schema{}
@@ -195,7 +196,7 @@ func (g *generator) underlying(d *declared) (*schema, error) {
 	return g.of(d.typ.Underlying())
 }
 
-// encodesItself reports whether encoding/json calls a method of the type.
+// encodesItself reports whether the type implements one of encoding/json's interfaces.
 func encodesItself(t types.Type) bool {
 	for _, name := range []string{"MarshalJSON", "MarshalText", "MarshalJSONTo"} {
 		if method, _, _ := types.LookupFieldOrMethod(t, true, nil, name); method != nil {
@@ -205,7 +206,7 @@ func encodesItself(t types.Type) bool {
 	return false
 }
 
-// constants returns the values of a string type's constants, in their order in the source.
+// constants returns the values of a string type's constants in source order.
 func constants(t *types.Named) (values []any) {
 	scope := t.Obj().Pkg().Scope()
 	var found []*types.Const
@@ -223,7 +224,7 @@ func constants(t *types.Named) (values []any) {
 	return values
 }
 
-// of returns the schema of a type where it is used.
+// of returns the schema for a use of a type.
 func (g *generator) of(t types.Type) (*schema, error) {
 	switch t := types.Unalias(t).(type) {
 	case *types.Named:
@@ -280,7 +281,7 @@ func basic(t *types.Basic) (*schema, error) {
 	return nil, fmt.Errorf("an answer cannot hold %s", t)
 }
 
-// structure returns the schema of a struct: closed, with the fields of embedded structs in their places.
+// structure returns the schema of a struct: closed, with the fields of embedded structs inlined.
 func (g *generator) structure(t *types.Struct) (*schema, error) {
 	s := &schema{Type: "object", Closed: true, Required: []string{}}
 	return s, g.fill(s, t)
@@ -325,7 +326,7 @@ func (g *generator) fill(s *schema, t *types.Struct) error {
 	return nil
 }
 
-// property returns the schema of a field, with what its tag and its comment say.
+// property returns the schema of a field with its tag and comment.
 func (g *generator) property(f *types.Var, tag string) (*schema, error) {
 	s, err := g.of(f.Type())
 	if err != nil {
@@ -340,7 +341,7 @@ func (g *generator) property(f *types.Var, tag string) (*schema, error) {
 	return s, nil
 }
 
-// write returns the components, each property on a line of its own.
+// write encodes the components with one property on each line.
 func write(components map[string]*schema) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString("{\n")

@@ -4,11 +4,11 @@
 //
 //	//openapi:schema NAME
 //
-// below its comment. The first paragraph of the comment, without "Type is", is the component's description; the first
-// paragraph of a field's comment is that of the property. encoding/json's rules decide on the properties: a field with omitempty
-// or omitzero is not required, a pointer may be null, an unsigned integer is not negative, and a named string type has the values
-// of its constants. A struct without a directive is written out where it is used. What the Go type does not say stands in the
-// field's tag `schema:"..."`, with commas between:
+// below its comment. The first paragraph of the comment, without "Type is", becomes the component's description, and
+// the first paragraph of a field's comment that of the property. The properties follow encoding/json's rules: a field
+// with omitempty or omitzero is not required, a pointer may be null, an unsigned integer is not negative, and a named
+// string type has the values of its constants. A struct without a directive is inlined. Everything that the Go type
+// does not express is in the field's tag `schema:"..."`, separated by commas:
 //
 //	ref=NAME              another component, such as Moment for a time that is a string
 //	enum=a|b              the values of a string
@@ -21,9 +21,9 @@
 //	is=NAME               a list or a map is another component
 //	null                  a list or a map may be null
 //
-// Of a list and of a map all but the last three are about what it holds; of a pointer, about what is not null. A type that encodes
-// itself has its schema in its directive, as a component with //openapi:schema NAME {...} or wherever it is used with
-// //openapi:as {...}; //openapi:and goes on with it in the next line.
+// For lists and maps, all options except the last three apply to the elements; for pointers, to the value that is not
+// null. A type that encodes itself has its schema in its directive: as a component with //openapi:schema NAME {...}, or
+// inlined with //openapi:as {...}. //openapi:and continues it on the next line.
 package main
 
 import (

@@ -14,12 +14,12 @@ import (
 
 const refPrefix = "#/components/schemas/"
 
-// schema is as much of JSON Schema as answers need. Its members are written in the order in which they stand here.
+// schema is the part of JSON Schema that answers need. Its members are encoded in the order of the fields.
 type schema struct {
 	Ref         string      `json:"$ref"`
 	Description string      `json:"description"`
 	AnyOf       []*schema   `json:"anyOf"`
-	Type        any         `json:"type"` // a string, or a list of strings
+	Type        any         `json:"type"` // a string or a list of strings
 	Const       any         `json:"const"`
 	Enum        []any       `json:"enum"`
 	Format      string      `json:"format"`
@@ -30,7 +30,7 @@ type schema struct {
 	MaxItems    json.Number `json:"maxItems"`
 	Items       *schema     `json:"items"`
 	Required    []string    `json:"required"`
-	Closed      bool        `json:"-"` // no other properties than those listed
+	Closed      bool        `json:"-"` // no additional properties
 	Additional  *schema     `json:"additionalProperties"`
 	Properties  properties  `json:"properties"`
 }
@@ -56,7 +56,7 @@ func (p properties) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// MarshalJSON writes what is set.
+// MarshalJSON encodes the members that are set.
 func (s *schema) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -86,7 +86,7 @@ func (s *schema) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// plain encodes a value with a blank after each comma and without the escapes for HTML.
+// plain encodes a value with a space after each comma and without HTML escapes.
 func plain(v any) ([]byte, error) {
 	list := reflect.ValueOf(v)
 	if list.Kind() == reflect.Slice && list.Type() != reflect.TypeFor[properties]() {
@@ -121,15 +121,15 @@ func (s *schema) property(name string) *schema {
 	return nil
 }
 
-// empty reports whether every value fits.
+// empty reports whether every value is valid.
 func (s *schema) empty() bool { return reflect.ValueOf(*s).IsZero() }
 
-// orNull returns a schema that null fits as well.
+// orNull returns a schema that also accepts null.
 func (s *schema) orNull() *schema {
 	name, one := s.Type.(string)
 	if !one {
 		if s.AnyOf != nil || s.empty() || s.Type != nil {
-			return s // which says so already
+			return s // it accepts null already
 		}
 		return &schema{AnyOf: []*schema{s, {Type: "null"}}}
 	}
@@ -141,7 +141,7 @@ func (s *schema) orNull() *schema {
 	return &out
 }
 
-// tagged returns a schema with what a field's tag says of it.
+// tagged returns a schema with the options of a field's tag.
 func (s *schema) tagged(tag string) (*schema, error) {
 	if tag == "" {
 		return s, nil
@@ -160,7 +160,7 @@ func (s *schema) tagged(tag string) (*schema, error) {
 			out.MaxItems = json.Number(value)
 			continue
 		}
-		of := &out // a list's and a map's options are about what it holds
+		of := &out // options of a list and a map apply to the elements
 		for _, inner := range []**schema{&of.Items, &of.Additional} {
 			if *inner != nil {
 				held := **inner
@@ -178,7 +178,7 @@ func (s *schema) tagged(tag string) (*schema, error) {
 	return &out, nil
 }
 
-// notNull returns a copy of a schema that null does not fit, and whether it fitted.
+// notNull returns a copy of a schema that does not accept null, and whether the original did.
 func (s *schema) notNull() (out schema, nullable bool) {
 	if len(s.AnyOf) == 2 && s.AnyOf[1].Type == "null" {
 		return *s.AnyOf[0], true
@@ -193,7 +193,7 @@ func (s *schema) notNull() (out schema, nullable bool) {
 	return out, false
 }
 
-// set does what an option of a tag says; false for one that is not known.
+// set applies an option of a tag; false: unknown option.
 func (s *schema) set(option, value string) bool {
 	switch option {
 	case "ref":
@@ -234,7 +234,8 @@ func (s *schema) set(option, value string) bool {
 	return true
 }
 
-// sentence writes a comment as a sentence: with a capital, except where it begins with a name from the code, and a full stop.
+// sentence formats a comment as a sentence: with a capital letter, unless it begins with an identifier, and a full
+// stop.
 func sentence(comment string) string {
 	if comment == "" {
 		return ""
