@@ -18,7 +18,7 @@ import (
 	"opsmon/app/instant"
 )
 
-// made is a backup as `app backup` prints it (decisions.md section 7).
+// made is the output of `app backup` (decisions.md section 7).
 type made struct {
 	File    string   `json:"file"`
 	Bytes   int64    `json:"bytes"`
@@ -91,10 +91,10 @@ app.yaml names (the plant's own certificate and key, passwords).`,
 	return cmd
 }
 
-// reasons returns, for each file that an encrypted backup lacks, why.
+// reasons returns for each file missing in an encrypted backup why it is missing.
 func reasons(omitted []string) (said []string) {
 	for _, name := range omitted {
-		if !strings.HasSuffix(name, ")") { // of the service's own, which is not there
+		if !strings.HasSuffix(name, ")") { // a missing file of the service itself
 			name += " (it is not there: see app doctor)"
 		}
 		said = append(said, name)
@@ -102,14 +102,14 @@ func reasons(omitted []string) (said []string) {
 	return said
 }
 
-// outside refuses a place for a backup among the service's own files: it could take the store's.
+// outside refuses a backup file among the service's own files, because it could overwrite the store.
 func (e *env) outside(file string) error {
 	read := e.readConfig
 	if o := ownerOf(e.dataDir); o != nil {
 		read = func() (app.Config, error) { return e.readOwners(o) }
 	}
 	cfg, err := read()
-	if err != nil { // that is told by the backup itself
+	if err != nil { // reported later by the backup itself
 		cfg = app.DefaultConfig()
 		cfg.DataDir = e.dataDir
 	}
@@ -120,7 +120,7 @@ func (e *env) outside(file string) error {
 	return nil
 }
 
-// resolved returns a path without links, as far as it is there.
+// resolved returns a path with its existing part resolved from symbolic links.
 func resolved(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
@@ -136,8 +136,8 @@ func inside(path, dir string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// makeBackup has a backup made by whoever has the store, and writes it as the caller: the service needs no rights where
-// it is put.
+// makeBackup lets the owner of the store make a backup, and writes it as the caller: the service needs no permissions
+// in the target folder.
 func (e *env) makeBackup(ctx context.Context, c *client, file, passphrase string, overwrite bool) (out made, err error) {
 	tell, end := e.progress("Backing up")
 	defer end()
@@ -161,18 +161,18 @@ func (e *env) makeBackup(ctx context.Context, c *client, file, passphrase string
 	asked := make(chan error, 1)
 	go func() {
 		err := c.stream(ctx, request, &out)
-		to.CloseWithError(err) // nil is the end
+		to.CloseWithError(err) // nil ends the stream
 		asked <- err
 	}()
 	r, err := backup.Receive(ctx, backup.ReceiveConfig{Path: file, Overwrite: overwrite, Passphrase: passphrase}, from)
-	from.CloseWithError(errors.New("it could not be written")) // ends the request when that is why
+	from.CloseWithError(errors.New("it could not be written")) // ends the request if writing failed
 	if failed := <-asked; err == nil {
 		err = failed
 	}
 	return made{File: r.File, Bytes: r.Bytes, SHA256: r.SHA256, Omitted: r.Manifest.Omitted, UnusableSettings: r.Manifest.UnusableSettings}, err
 }
 
-// made makes a request for a backup that the service keeps, or that goes to a writer, and returns the answer.
+// made requests a backup that the service stores, or that is written to a writer, and returns the answer.
 func (c *client) made(ctx context.Context, request streaming) (made, error) {
 	var out struct {
 		made
@@ -184,7 +184,7 @@ func (c *client) made(ctx context.Context, request streaming) (made, error) {
 	return out.made, err
 }
 
-// sent are the headers that tell the service of a backup.
+// sent returns the headers of a backup request.
 func sent(file, passphrase string) map[string]string {
 	return map[string]string{"X-Backup-Passphrase": url.QueryEscape(passphrase), "X-Backup-Name": url.QueryEscape(filepath.Base(file))}
 }
@@ -213,13 +213,13 @@ writes nothing and needs neither a service nor a store. A backup in a folder nee
 	return cmd
 }
 
-// verify verifies a backup and returns what is in it.
+// verify verifies a backup and returns its manifest.
 func (e *env) verify(ctx context.Context, file string, passphrase *passphraseFlag) (backup.Manifest, error) {
 	_, m, err := e.verifyWith(ctx, file, passphrase)
 	return m, err
 }
 
-// verifyWith is verify that also gives the passphrase it used.
+// verifyWith is verify that also returns the passphrase.
 func (e *env) verifyWith(ctx context.Context, file string, passphrase *passphraseFlag) (string, backup.Manifest, error) {
 	header, err := backup.Inspect(file, "")
 	if err != nil {
@@ -235,12 +235,12 @@ func (e *env) verifyWith(ctx context.Context, file string, passphrase *passphras
 	return secret, m, err
 }
 
-// described is a backup as verify and inspect print it.
+// described is the output of verify and inspect.
 type described struct {
 	File     string `json:"file"`
 	Verified bool   `json:"verified"`
 	backup.Manifest
-	MadeAt instant.Time `json:"madeAt"` // in the form that all times have
+	MadeAt instant.Time `json:"madeAt"` // in the format of all times
 }
 
 func (e *env) inspectBackup() *cobra.Command {
@@ -266,7 +266,7 @@ if its passphrase is given.`,
 	return cmd
 }
 
-// describe writes what is in a backup.
+// describe writes the content of a backup.
 func describe(w io.Writer, m backup.Manifest) {
 	encrypted := "no"
 	if m.Encrypted {
@@ -296,13 +296,14 @@ func describe(w io.Writer, m backup.Manifest) {
 	}
 }
 
-// notable are the buckets that mean something to people. Signals are packed, and are told by the windows that come of them.
+// notable are the buckets whose counts mean something to people. Signals are packed; the number of windows represents
+// them.
 var notable = []struct{ bucket, what string }{
 	{"account", "accounts"}, {"revision", "revisions of configurations"}, {"authUser", "users"}, {"authKey", "API keys"}, {"authTablet", "tablets"}, {"authDevice", "devices"}, {"audit", "audit records"},
 	{"historyDetail", "station days of windows"}, {"schedule", "schedules"}, {"production", "entries of operators"}, {"issue", "stops that people spoke of"}, {"task", "Tasks"}, {"message", "messages"}, {"correction", "corrections"},
 }
 
-// size writes a number of bytes for people.
+// size formats a number of bytes for people.
 func size(n int64) string {
 	if n < 1000 {
 		return count(int(n), "byte", "bytes")
@@ -314,7 +315,7 @@ func size(n int64) string {
 	return fmt.Sprintf("%.3g %s", v, []string{"", "kB", "MB", "GB", "TB"}[unit])
 }
 
-// ago writes how long something has been, roughly.
+// ago formats an age approximately.
 func ago(d time.Duration) string {
 	switch {
 	case d < 0:
@@ -329,7 +330,7 @@ func ago(d time.Duration) string {
 	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
 }
 
-// list writes words with commas and an "and".
+// list joins words with commas and "and".
 func list(words []string) string {
 	switch n := len(words); n {
 	case 0:
@@ -341,7 +342,7 @@ func list(words []string) string {
 	}
 }
 
-// lost compares what two stores hold, in notable things.
+// lost returns the differences of two stores in notable buckets.
 func lost(has, had map[string]int) (rows [][3]any) {
 	for _, n := range notable {
 		rows = append(rows, [3]any{n.what, has[n.bucket], had[n.bucket]})

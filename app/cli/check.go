@@ -44,7 +44,7 @@ records are consistent. A damaged store is read as far as possible. The exit sta
 	}
 }
 
-// problems asks the service what is wrong with the store, or looks itself when the store cannot be opened.
+// problems requests the check from the service, or runs it if the store cannot be opened.
 func (e *env) problems() ([]string, error) {
 	out := struct {
 		Problems []string `json:"problems"`
@@ -56,7 +56,7 @@ func (e *env) problems() ([]string, error) {
 	if o := ownerOf(e.dataDir); o != nil {
 		return o.problems(e.dataDir)
 	}
-	// A service that answers and has not opened the store has found it damaged.
+	// A running service without an open store has found it damaged.
 	unlock, locked := kv.LockFile(filepath.Join(e.dataDir, app.StoreFile), 0)
 	if locked != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (e *env) problems() ([]string, error) {
 	why := err
 	err = app.CheckDamaged(e.dataDir, why, func(p string) { out.Problems = append(out.Problems, p) })
 	if err == nil && !errors.Is(why, kv.ErrDamaged) && slices.Equal(out.Problems, []string{why.Error()}) {
-		return nil, why // the store is whole, and the service waits for something else: a full disk, the clock
+		return nil, why // the store is intact, and the service waits for something else: a full disk, the clock
 	}
 	return out.Problems, err
 }

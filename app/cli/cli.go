@@ -1,6 +1,6 @@
-// Package cli is the command line of app. Each command is a request to the API's local side: of the running
-// service, over its control channel, or of a service made for the moment when none runs. So a command does the
-// same either way.
+// Package cli is the command line of app. Each command sends a request to the API's local side: that of the running
+// service over its control channel, or that of a temporary service in the process if none is running. A command
+// therefore does the same in both cases.
 package cli
 
 import (
@@ -32,7 +32,7 @@ const (
 func Main() int { return Run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr) }
 
 // Run runs a command line and returns its exit status: 0, 1 or 2 (decisions.md section 7). serve and demo run until ctx
-// ends or the process is told to stop.
+// ends or the process gets a signal.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	stderr = printable{stderr}
 	e := &env{stdin: stdin, stdout: stdout, stderr: stderr, getenv: os.Getenv}
@@ -88,7 +88,7 @@ func fieldLine(d errdefs.Detail) string {
 	return d.Field + " " + d.Issue
 }
 
-// printable replaces control characters in what people read: names and notes come from others, and a terminal takes
+// printable replaces control characters in text for people: names and notes come from others, and a terminal interprets
 // some of them as commands.
 type printable struct{ w io.Writer }
 
@@ -106,10 +106,10 @@ func (p printable) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// errReported ends a command whose output has said already what is wrong.
+// errReported ends a command whose output already has the error.
 var errReported = errors.New("reported")
 
-// usageError is a command line that is wrong in itself.
+// usageError is an error in the command line itself.
 type usageError struct {
 	command string
 	err     error
@@ -117,7 +117,7 @@ type usageError struct {
 
 func (e *usageError) Error() string { return e.err.Error() }
 
-// env is what the commands share: the streams and the global flags.
+// env has the streams and the global flags of the commands.
 type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -167,7 +167,7 @@ Run it:            app serve`,
 	return root
 }
 
-// markUsage makes wrong flags and wrong arguments of every command usage errors.
+// markUsage turns errors in flags and arguments of every command into usage errors.
 func markUsage(cmd *cobra.Command) {
 	wrap := func(cmd *cobra.Command, err error) error {
 		if err == nil {
@@ -184,14 +184,14 @@ func markUsage(cmd *cobra.Command) {
 	}
 }
 
-// group makes a command that only holds others.
+// group returns a command that only has subcommands.
 func group(use, short string, commands ...*cobra.Command) *cobra.Command {
 	g := &cobra.Command{Use: use, Short: short}
 	g.AddCommand(commands...)
 	return holder(g)
 }
 
-// holder makes it wrong usage to name a command without one of those that it holds.
+// holder makes a missing subcommand a usage error.
 func holder(g *cobra.Command) *cobra.Command {
 	g.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {

@@ -22,15 +22,15 @@ import (
 	"opsmon/kv"
 )
 
-// client speaks to the API's local side.
+// client sends requests to the API's local side.
 type client struct {
 	http    *http.Client
 	account string
 	close   func() error
 }
 
-// open finds the running service, or opens the store when none runs. create lets it make a store that is not
-// there yet.
+// open connects to the running service, or opens the store if none is running. create allows it to create a missing
+// store.
 func (e *env) open(create bool) (*client, error) {
 	h, err := control.Client(e.dataDir)
 	if err == nil {
@@ -41,7 +41,7 @@ func (e *env) open(create bool) (*client, error) {
 	}
 	c, err := e.openStore(create)
 	if errors.Is(err, kv.ErrLocked) {
-		// A service that has just started holds the store before it listens.
+		// A starting service locks the store before it listens.
 		if h, again := control.Client(e.dataDir); again == nil {
 			return &client{http: h, account: e.account, close: func() error { h.CloseIdleConnections(); return nil }}, nil
 		}
@@ -50,7 +50,7 @@ func (e *env) open(create bool) (*client, error) {
 	return c, err
 }
 
-// openStore opens the store, as the owner of its directory.
+// openStore opens the store as the owner of its directory.
 func (e *env) openStore(create bool) (*client, error) {
 	if o := ownerOf(e.dataDir); o != nil {
 		what := ownStore
@@ -72,8 +72,8 @@ func (e *env) openStore(create bool) (*client, error) {
 
 var errNoStore = errors.New("there is no store")
 
-// readConfig reads the settings when a restore that a killed process left half-way has been ended, since app.yaml may be among
-// what it was exchanging. Errors: backup.Resume's, app.ReadConfig's.
+// readConfig reads the settings after completing an interrupted restore, because app.yaml may be among the files that
+// it exchanges. Errors: backup.Resume's, app.ReadConfig's.
 func (e *env) readConfig() (app.Config, error) {
 	if err := backup.Resume(e.dataDir); err != nil {
 		return app.Config{}, err
@@ -81,8 +81,8 @@ func (e *env) readConfig() (app.Config, error) {
 	return app.ReadConfig(e.dataDir, e.getenv)
 }
 
-// readOwners is readConfig for root, whose own rights are no good in another user's directory: a process of the owner ends the
-// restore.
+// readOwners is readConfig for root. Root must not follow names in another user's directory, so a process of the owner
+// completes the restore.
 func (e *env) readOwners(o *owner) (app.Config, error) {
 	c, err := e.asOwner(o, ownFiles)
 	if err == nil {
@@ -94,8 +94,8 @@ func (e *env) readOwners(o *owner) (app.Config, error) {
 	return app.ReadConfig(e.dataDir, e.getenv)
 }
 
-// storeConfig is the configuration for a command that opens the store for a moment. Error: errNoStore, with which it is
-// right all the same.
+// storeConfig returns the configuration for a command that opens the store for a short time. Error: errNoStore, with
+// which the configuration is still valid.
 func (e *env) storeConfig() (app.Config, error) {
 	read := e.readConfig
 	if o := ownerOf(e.dataDir); o != nil {
@@ -105,14 +105,14 @@ func (e *env) storeConfig() (app.Config, error) {
 	if err != nil {
 		return cfg, err
 	}
-	cfg.SMTP = app.SMTP{TLS: "none"} // it sends no mail
+	cfg.SMTP = app.SMTP{TLS: "none"} // no mail
 	if _, err := os.Stat(filepath.Join(e.dataDir, app.StoreFile)); errors.Is(err, fs.ErrNotExist) {
 		return cfg, fmt.Errorf("%w in %s; make one with: app init --domain DOMAIN --email EMAIL, or name another directory with --data-dir", errNoStore, e.dataDir)
 	}
 	return cfg, nil
 }
 
-// inProcess makes a client of an App without a network; closing it closes the App.
+// inProcess returns a client of an App without a network. Closing it closes the App.
 func inProcess(a *app.App, account string) *client {
 	running := new(sync.WaitGroup)
 	return &client{http: &http.Client{Transport: handlerTransport{a.Local(), running}}, account: account, close: func() error {
@@ -121,10 +121,10 @@ func inProcess(a *app.App, account string) *client {
 	}}
 }
 
-// handlerTransport answers requests with a handler in the same process. An answer comes as it is written.
+// handlerTransport serves requests by a handler in the same process, and streams the answers.
 type handlerTransport struct {
 	handler http.Handler
-	running *sync.WaitGroup // requests that are being answered
+	running *sync.WaitGroup // requests in progress
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -148,17 +148,17 @@ func (t handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// answer hands on what a handler writes.
+// answer forwards the output of a handler.
 type answer struct {
 	header, sent http.Header
 	body         *io.PipeWriter
-	begun        chan int // gets the status, once
+	begun        chan int // receives the status, once
 	once         sync.Once
 }
 
 func (w *answer) Header() http.Header { return w.header }
 
-// WriteHeader begins the answer; only the first call counts.
+// WriteHeader starts the answer; only the first call counts.
 func (w *answer) WriteHeader(status int) {
 	w.once.Do(func() {
 		w.sent = w.header.Clone()
@@ -171,7 +171,7 @@ func (w *answer) Write(p []byte) (int, error) {
 	return w.body.Write(p)
 }
 
-// FlushError sends what was written on its way, which it is already.
+// FlushError does nothing, because writes are not buffered.
 func (w *answer) FlushError() error { return nil }
 
 // failure is the error envelope of the API.
@@ -181,7 +181,8 @@ type failure struct {
 	Details      []errdefs.Detail `json:"details"`
 }
 
-// do makes a request and returns the body of a success; path is escaped; a failure is an *errdefs.Error with the API's own words.
+// do makes a request and returns the body of a success. path must be escaped. An error answer is an *errdefs.Error with
+// the API's message.
 func (c *client) do(method, path string, query url.Values, body []byte) ([]byte, error) {
 	req, err := http.NewRequest(method, "http://app"+path+"?"+query.Encode(), bytes.NewReader(body))
 	if err != nil {
@@ -208,7 +209,7 @@ func (c *client) do(method, path string, query url.Values, body []byte) ([]byte,
 	return nil, failureOf(b, resp.StatusCode)
 }
 
-// failureOf reads an error envelope.
+// failureOf decodes an error envelope.
 func failureOf(b []byte, status int) error {
 	var f failure
 	if err := json.Unmarshal(b, &f); err != nil || f.ErrorCode == "" {
@@ -224,17 +225,17 @@ func failureOf(b []byte, status int) error {
 	return &errdefs.Error{Kind: kind, Message: f.ErrorMessage, Details: f.Details}
 }
 
-// streaming is a request whose answer is a stream (package control).
+// streaming is a request with a streamed answer (package control).
 type streaming struct {
 	path     string
 	header   map[string]string
 	body     io.Reader // may be nil
 	size     int64     // of the body
 	progress func(done, total int64)
-	data     io.Writer // gets the bytes that were asked for; may be nil
+	data     io.Writer // receives the data of the stream; may be nil
 }
 
-// stream makes a long request and reads its result into out. It ends with ctx.
+// stream makes a long request and decodes its result into out. It ends with ctx.
 func (c *client) stream(ctx context.Context, s streaming, out any) error {
 	if s.body == nil {
 		s.body, s.size = http.NoBody, 0
@@ -248,7 +249,7 @@ func (c *client) stream(ctx context.Context, s streaming, out any) error {
 		req.Header.Set(name, value)
 	}
 	patient := *c.http
-	patient.Timeout = 0 // it takes as long as it takes
+	patient.Timeout = 0 // no time limit
 	resp, err := patient.Do(req)
 	if err != nil {
 		return fmt.Errorf("the service did not answer: %w", err)
@@ -274,7 +275,7 @@ func (c *client) stream(ctx context.Context, s streaming, out any) error {
 	return json.Unmarshal(end, out)
 }
 
-// call makes a request with a JSON body and reads the result, or the results, of its answer into out.
+// call makes a request with a JSON body and decodes the result, or the results, into out.
 func (c *client) call(method, path string, query url.Values, in, out any) error {
 	var body []byte
 	if in != nil {
@@ -286,7 +287,7 @@ func (c *client) call(method, path string, query url.Values, in, out any) error 
 	return c.callRaw(method, path, query, body, out)
 }
 
-// callRaw is call with a body that is JSON already.
+// callRaw is call with an encoded body.
 func (c *client) callRaw(method, path string, query url.Values, body []byte, out any) error {
 	b, err := c.do(method, path, query, body)
 	if err != nil || out == nil || len(b) == 0 {
@@ -305,7 +306,7 @@ func (c *client) callRaw(method, path string, query url.Values, body []byte, out
 	return json.Unmarshal(envelope.Result, out)
 }
 
-// with opens a client, runs fn and closes it.
+// with opens a client, calls fn and closes the client.
 func (e *env) with(create bool, fn func(*client) error) error {
 	c, err := e.open(create)
 	if err != nil {
@@ -314,7 +315,7 @@ func (e *env) with(create bool, fn func(*client) error) error {
 	return errors.Join(fn(c), c.close())
 }
 
-// print writes v as JSON, or what text writes for people.
+// print writes v as JSON, or calls text for people.
 func (e *env) print(v any, text func(w io.Writer)) error {
 	var b bytes.Buffer
 	if e.json {
@@ -329,7 +330,7 @@ func (e *env) print(v any, text func(w io.Writer)) error {
 	return e.write(b.Bytes())
 }
 
-// write writes to standard output. What could not be written may have been a key that is shown once.
+// write writes to standard output. An error is returned, because the output may have been a key that is shown once.
 func (e *env) write(b []byte) error {
 	if _, err := e.stdout.Write(b); err != nil {
 		return fmt.Errorf("the output could not be written: %w", err)

@@ -49,7 +49,7 @@ Without --manifest the account starts with one plant, one group and one station.
 	return cmd
 }
 
-// require makes flags that must be given; cobra reports what is missing as wrong usage.
+// require makes flags required; cobra reports missing ones as wrong usage.
 func require(cmd *cobra.Command, names ...string) {
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		var missing []string
@@ -65,7 +65,7 @@ func require(cmd *cobra.Command, names ...string) {
 	}
 }
 
-// dirFlag is what must be added to a command for it to use this directory.
+// dirFlag returns the flag that must be added to a command to use this directory.
 func (e *env) dirFlag() string {
 	if e.dataDir == defaultDataDir(e.getenv) || e.dataDir == e.getenv("APP_DATA_DIR") {
 		return ""
@@ -73,7 +73,7 @@ func (e *env) dirFlag() string {
 	return " --data-dir " + app.Quote(e.dataDir)
 }
 
-// count returns how many things there are, in words for one and for several.
+// count formats a number with its noun in singular or plural.
 func count(n int, one, several string) string {
 	if n == 1 {
 		return "1 " + one
@@ -87,10 +87,10 @@ func (e *env) warnings(list []errdefs.Detail) {
 	}
 }
 
-// newAccount is what an account is made of, on the command line.
+// newAccount has the flags for creating an account.
 type newAccount struct{ domain, email, id, manifest string }
 
-// flags adds the flags that fill it to a command.
+// flags adds the flags to a command.
 func (n *newAccount) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&n.domain, "domain", "", "e-mail `domain` of the account's users")
@@ -100,7 +100,7 @@ func (n *newAccount) flags(cmd *cobra.Command) {
 	require(cmd, "domain", "email")
 }
 
-// make asks for the account and prints its key; hint is what people read after it.
+// make creates the account and prints its key; hint follows in the output for people.
 func (n *newAccount) make(e *env, create bool, path, hint string) error {
 	in, err := e.accountBody(n.id, n.domain, n.email, n.manifest)
 	if err != nil {
@@ -123,7 +123,7 @@ func (n *newAccount) make(e *env, create bool, path, hint string) error {
 	})
 }
 
-// accountBody is the body that makes an account.
+// accountBody returns the body of a request to create an account.
 func (e *env) accountBody(id, domain, email, manifest string) (map[string]any, error) {
 	in := map[string]any{}
 	for name, v := range map[string]string{"id": id, "domain": domain, "email": email} {
@@ -144,7 +144,7 @@ func (e *env) accountBody(id, domain, email, manifest string) (map[string]any, e
 	return in, nil
 }
 
-// accountLine is an account as lists have it.
+// accountLine is an account in lists.
 type accountLine struct {
 	ID         string  `json:"id"`
 	Domain     string  `json:"domain"`
@@ -178,11 +178,11 @@ func (e *env) accountCommands() *cobra.Command {
 		Use: "show", Short: "Show the account's settings", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			return e.with(false, func(c *client) error {
-				var account map[string]json.RawMessage // numbers keep their digits
+				var account map[string]json.RawMessage // keeps all digits of numbers
 				if err := c.call(http.MethodGet, "/account", nil, nil, &account); err != nil {
 					return err
 				}
-				delete(account, "manifest") // app manifest export shows it
+				delete(account, "manifest") // shown by app manifest export
 				return e.print(account, func(w io.Writer) { pretty(w, account) })
 			})
 		},
@@ -235,7 +235,7 @@ func (e *env) archive(name, short, state string) *cobra.Command {
 	}
 }
 
-// table writes rows under a heading, or says that there are none.
+// table writes rows below a heading, or a note that there are none.
 func table(w io.Writer, heading string, rows int, row func(int) []any) {
 	if rows == 0 {
 		fmt.Fprintln(w, "None.")
@@ -266,5 +266,5 @@ func pretty(w io.Writer, v any) {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	_ = enc.Encode(v) // what came as JSON goes as JSON
+	_ = enc.Encode(v) // decoded JSON can be encoded
 }

@@ -35,7 +35,7 @@ is seldom necessary: later writes use the free space in the file, and "app statu
 	}
 }
 
-// compacted is what the service says of it.
+// compacted is the service's result.
 type compacted struct {
 	Before int64 `json:"before"`
 	After  int64 `json:"after"`

@@ -7,11 +7,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// completions registers what the shell can complete: roles, and the ids of accounts.
+// completions registers the shell completions of roles and account IDs.
 func (e *env) completions(root *cobra.Command) {
 	complete(root, "account", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		var lines []accountLine
-		// A shell that asks for completions has no room for errors: it gets none.
+		// Completion cannot show errors, so it returns nothing instead.
 		_ = e.with(false, func(c *client) error { return c.call(http.MethodGet, "/local/account", nil, nil, &lines) })
 		ids := make([]string, len(lines))
 		for i, l := range lines {
@@ -30,13 +30,13 @@ func (e *env) completions(root *cobra.Command) {
 	walk(root)
 }
 
-// complete registers the completions of a command's flag, where it has such a flag.
+// complete registers the completions of a command's flag, if the command has it.
 func complete(cmd *cobra.Command, flag string, fn cobra.CompletionFunc) {
 	if cmd.Flags().Lookup(flag) == nil && cmd.PersistentFlags().Lookup(flag) == nil {
 		return
 	}
 	if err := cmd.RegisterFlagCompletionFunc(flag, fn); err != nil {
-		panic("cli: " + err.Error()) // only for a flag that is not there
+		panic("cli: " + err.Error()) // only for a missing flag
 	}
 }
 

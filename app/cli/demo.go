@@ -39,7 +39,7 @@ func (e *env) demo() *cobra.Command {
 			if cfg.Listen, err = withPort(listen); err != nil {
 				return err
 			}
-			ctx, stop := untilSignal(cmd.Context()) // from here on there is something to remove
+			ctx, stop := untilSignal(cmd.Context()) // from here on there are files to remove
 			defer stop()
 			if cfg.DataDir, err = os.MkdirTemp("", "app-demo-"); err != nil {
 				return fmt.Errorf("make a temporary directory: %w", err)
@@ -75,10 +75,10 @@ func (e *env) demo() *cobra.Command {
 // demoUser is the administrator of the example plant.
 const demoUser = "it@demo.example"
 
-// withPort turns port 0 into one that is free, since the pages of the demonstration tell their own address.
+// withPort replaces port 0 by a free one, because the demo's pages show their own address.
 func withPort(listen string) (string, error) {
 	if _, port, err := net.SplitHostPort(listen); err != nil || port != "0" {
-		return listen, nil // what is wrong with it is told by the check of the configuration
+		return listen, nil // errors are reported by the check of the configuration
 	}
 	l, err := net.Listen("tcp", listen)
 	if err != nil {
@@ -87,7 +87,7 @@ func withPort(listen string) (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// makeDemo makes the store of the demonstration and returns what is in it.
+// makeDemo creates the demo's store and returns its content for the sign-in page.
 func makeDemo(cfg app.Config) (*web.DemoInfo, error) {
 	a, err := app.Open(cfg, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -129,19 +129,20 @@ func makeDemo(cfg app.Config) (*web.DemoInfo, error) {
 	return info, c.close()
 }
 
-// Of the plant that the demonstration plays.
+// Parameters of the demo's simulated plant.
 const (
-	demoHistory  = 3 * 24 * time.Hour // played as fast as it can be, before it goes on with the clock
-	demoInterval = 20 * time.Second   // how often a station tells how it is
-	demoStep     = 100 * time.Second  // of the plant's time, in one request; less than after which silence is noticed
-	demoRate     = 1_000_000          // signals that a second may bring
-	demoSeed     = 3
+	demoHistory  = 3 * 24 * time.Hour // simulated as fast as possible, before real time begins
+	demoInterval = 20 * time.Second   // interval of a station's state signals
+	// simulated time of one request; shorter than the time after which silence is detected
+	demoStep = 100 * time.Second
+	demoRate = 1_000_000 // limit of signals per second
+	demoSeed = 3
 )
 
-// demoPlant plays the example plant to its own service. Until what is played has caught up with the real time the
-// service's clock is that of what is played: to the service all of it happens now.
+// demoPlant simulates the example plant for the demo's own service. Until the simulation reaches the present, the
+// service's clock shows the simulated time, so that all signals arrive on time.
 type demoPlant struct {
-	past atomic.Int64 // what the clock shows, Unix ms; 0: the real time
+	past atomic.Int64 // shown by the clock, Unix ms; 0: the real time
 }
 
 func newDemoPlant(now time.Time) *demoPlant {
@@ -150,7 +151,7 @@ func newDemoPlant(now time.Time) *demoPlant {
 	return d
 }
 
-// clock is the service's.
+// clock returns the service's time.
 func (d *demoPlant) clock() time.Time {
 	if past := d.past.Load(); past != 0 {
 		return time.UnixMilli(past)
@@ -158,7 +159,7 @@ func (d *demoPlant) clock() time.Time {
 	return time.Now()
 }
 
-// reach moves the clock on.
+// reach advances the clock.
 func (d *demoPlant) reach(at int64) {
 	if now := time.Now().UnixMilli(); d.past.Load() != 0 {
 		if at > now-2*time.Second.Milliseconds() {
@@ -168,7 +169,7 @@ func (d *demoPlant) reach(at int64) {
 	}
 }
 
-// play plays until ctx ends.
+// play runs the simulation until ctx ends.
 func (d *demoPlant) play(ctx context.Context, url, key string) error {
 	plant, err := simulate.ReadPlant(demo.Manifest())
 	if err != nil {

@@ -53,7 +53,7 @@ func printFindings(w io.Writer, found []doctor.Finding) {
 	}
 }
 
-// subject gathers what the doctor looks at: the settings, and what the running service tells.
+// subject collects the doctor's input: the settings, and the state of the running service.
 func (e *env) subject() (*doctor.Subject, error) {
 	s := &doctor.Subject{DataDir: e.dataDir, Command: "app" + e.dirFlag()}
 	if dir, err := filepath.Abs(s.DataDir); err == nil {
@@ -92,7 +92,7 @@ func (e *env) subject() (*doctor.Subject, error) {
 	return s, nil
 }
 
-// settings passes the settings to the doctor.
+// settings adds the settings.
 func (e *env) settings(s *doctor.Subject) app.Config {
 	s.Waiting = app.WaitingSettings(s.DataDir)
 	cfg, err := app.ReadConfig(e.dataDir, e.getenv)
@@ -104,7 +104,7 @@ func (e *env) settings(s *doctor.Subject) app.Config {
 		s.More = mqttPorts(cfg.MQTT.Listen, cfg.MQTT.InsecureListen())
 		s.Hosts = cfg.Hosts()
 		for _, file := range cfg.Missing() {
-			if file.Setting != "tls" && file.Setting != "backup.passphraseFile" { // their own checks tell of those
+			if file.Setting != "tls" && file.Setting != "backup.passphraseFile" { // their own checks report them
 				s.Missing = append(s.Missing, file.Err)
 			}
 		}
@@ -116,12 +116,12 @@ func (e *env) settings(s *doctor.Subject) app.Config {
 	return cfg
 }
 
-// mqttPorts returns the ports for MQTT and the settings that name them.
+// mqttPorts returns the MQTT ports with the names of their settings.
 func mqttPorts(secure, clear string) []doctor.Port {
 	return []doctor.Port{{Setting: "mqtt.listen", Listen: secure}, {Setting: "mqtt.insecure.listen", Listen: clear}}
 }
 
-// subject adds what the running service tells.
+// subject adds the state of the running service.
 func (c *client) subject(s *doctor.Subject) error {
 	var status struct {
 		Listen      string       `json:"listen"`
@@ -171,7 +171,7 @@ func (c *client) subject(s *doctor.Subject) error {
 	return nil
 }
 
-// zones returns the time zones of all plants, each once. Those that cannot be read are left out: the doctor reports them elsewhere.
+// zones returns the distinct time zones of all plants. Unreadable ones are left out and reported elsewhere.
 func (c *client) zones() []string {
 	var accounts []accountLine
 	if c.call(http.MethodGet, "/local/account", nil, nil, &accounts) != nil {
@@ -200,7 +200,7 @@ func (c *client) zones() []string {
 	return zones
 }
 
-// examined returns a certificate as the doctor takes it.
+// examined converts a certificate for the doctor.
 func (c *certificate) examined() *doctor.Certificate {
 	return doctor.CertificateOf(c.EndsAt, c.Hosts, c.Problems, c.Authority != nil)
 }

@@ -4,7 +4,7 @@ package cli
 
 import "os"
 
-// hasTerminal reports whether the process has a terminal that is open.
+// hasTerminal reports whether the process has an open terminal.
 func hasTerminal() bool {
 	f, err := os.Open("/dev/tty")
 	if err != nil {

@@ -1,4 +1,4 @@
 package cli
 
-// hasTerminal is for Unix: a console that closes asks its processes to end in the way that the system does.
+// hasTerminal returns false: a console that closes ends its processes in the system's own way.
 func hasTerminal() bool { return false }

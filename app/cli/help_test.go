@@ -13,8 +13,7 @@ import (
 	"opsmon/app"
 )
 
-// TestHelp: every command says what it does, and one whose arguments are not obvious shows an example that is
-// itself a right command line.
+// TestHelp: every command describes its effect, and one whose arguments are not obvious has a valid example.
 func TestHelp(t *testing.T) {
 	e := &env{getenv: func(string) string { return "" }}
 	root := e.root()
@@ -44,7 +43,7 @@ func TestHelp(t *testing.T) {
 			if err := found.Args(found, found.Flags().Args()); err != nil {
 				t.Errorf("%s: the example %q: %v", cmd.CommandPath(), line, err)
 			}
-			found.Flags().VisitAll(func(f *pflag.Flag) { _ = f.Value.Set(f.DefValue) }) // for the next example
+			found.Flags().VisitAll(func(f *pflag.Flag) { _ = f.Value.Set(f.DefValue) }) // reset for the next example
 		}
 		for _, sub := range cmd.Commands() {
 			walk(sub)
@@ -53,7 +52,7 @@ func TestHelp(t *testing.T) {
 	walk(root)
 }
 
-// words splits an example as a shell does, as far as the examples need.
+// words splits an example like a shell, as far as the examples need.
 func words(line string) []string {
 	line, _, _ = strings.Cut(strings.TrimSpace(line), " > ")
 	var out []string
@@ -67,7 +66,7 @@ func words(line string) []string {
 	return out
 }
 
-// TestOutputLost: a key that could not be printed is a failure, and not a silent one.
+// TestOutputLost: a key that could not be printed is an error.
 func TestOutputLost(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if errors.Is(err, os.ErrNotExist) {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hide has a terminal show nothing of what is typed.
+// hide turns off the echo of a terminal.
 func hide(screen *os.File) error {
 	mode, err := unix.IoctlGetTermios(int(screen.Fd()), unix.TCGETS)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// hide has a console show nothing of what is typed.
+// hide turns off the echo of a console.
 func hide(screen *os.File) error {
 	var mode uint32
 	if err := windows.GetConsoleMode(windows.Handle(screen.Fd()), &mode); err != nil {

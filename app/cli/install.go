@@ -18,16 +18,16 @@ import (
 	"opsmon/app/host/service"
 )
 
-// readyLimit is how long a service that the manager has started may take to be ready.
+// readyLimit is how long a service may take to become ready after its start.
 const readyLimit = time.Minute
 
-// stepLine is a step as it is printed.
+// stepLine is a step in the output.
 type stepLine struct {
 	What string `json:"what"`
-	Done bool   `json:"done"` // it was so already
+	Done bool   `json:"done"` // it was done before
 }
 
-// take takes the steps, or says what they would be.
+// take executes the steps, or only lists them for a dry run.
 func (e *env) take(ctx context.Context, steps []service.Step, dry bool) ([]stepLine, error) {
 	lines := []stepLine{}
 	for _, s := range steps {
@@ -78,7 +78,7 @@ rest; an existing app.yaml is never changed.`,
 	return cmd
 }
 
-// installed is what install prints as JSON.
+// installed is the JSON output of install.
 type installed struct {
 	Steps     []stepLine `json:"steps"`
 	DryRun    bool       `json:"dryRun"`
@@ -87,8 +87,8 @@ type installed struct {
 	SetupCode string     `json:"setupCode,omitempty"`
 }
 
-// installDir is the data directory to install on: the one that is given, else that of the service that is there. A new
-// program must not leave the plant's data behind.
+// installDir returns the data directory to install for: the given one, else that of the installed service, because a
+// new program must continue with the plant's data.
 func (e *env) installDir(given bool) (string, error) {
 	if !given && e.getenv("APP_DATA_DIR") == "" {
 		s, err := service.Find()
@@ -139,7 +139,7 @@ func (e *env) installService(ctx context.Context, dir string, dry bool) error {
 	return e.print(out, func(w io.Writer) { welcome(w, st, dir, e.dirFlag(), len(cfg.Ports()) > 0) })
 }
 
-// welcome returns where the service is that has been installed, and what to do next; lan: other machines reach it.
+// welcome prints the addresses of the installed service and the next steps; lan: other computers can reach it.
 func welcome(w io.Writer, st *serviceStatus, dir, flag string, lan bool) {
 	fmt.Fprintf(w, "\nThe service runs, and starts with this machine.\n\n")
 	for i, url := range st.URLs {
@@ -165,7 +165,8 @@ func welcome(w io.Writer, st *serviceStatus, dir, flag string, lan bool) {
 	fmt.Fprintf(w, "- see how the service is: app status\n")
 }
 
-// waitReady waits until the installed service is ready and returns its state. It does not wait for one that has ended.
+// waitReady waits until the installed service is ready and returns its state. It returns early if the service has
+// ended.
 func waitReady(ctx context.Context, dir string) (*serviceStatus, error) {
 	ctx, cancel := context.WithTimeout(ctx, readyLimit)
 	defer cancel()
@@ -190,7 +191,7 @@ func waitReady(ctx context.Context, dir string) (*serviceStatus, error) {
 	return askStatus(dir)
 }
 
-// withLastWords adds what the service has said since a time to the failure of its start.
+// withLastWords adds the service's log output since a time to the error of its start.
 func withLastWords(err error, since time.Time) error {
 	words := strings.TrimSpace(service.LastWords(since))
 	if words == "" {
@@ -220,7 +221,7 @@ is given, which removes the data directory with everything in it.`,
 	return cmd
 }
 
-// uninstalled is what uninstall prints as JSON.
+// uninstalled is the JSON output of uninstall.
 type uninstalled struct {
 	Steps   []stepLine `json:"steps"`
 	DryRun  bool       `json:"dryRun"`
@@ -267,7 +268,7 @@ func (e *env) uninstallService(ctx context.Context, dry, purge, yes bool) error 
 	})
 }
 
-// ours makes sure that what is to be removed is a data directory.
+// ours checks that a folder to remove is a data directory.
 func ours(dir string) error {
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -280,7 +281,7 @@ func ours(dir string) error {
 	return fmt.Errorf("%s holds neither %s nor %s, so it may be another directory than meant; remove it by hand, and run app uninstall without --purge", dir, app.StoreFile, app.ConfigFile)
 }
 
-// confirm asks before the data are removed for good.
+// confirm asks before the data is deleted.
 func (e *env) confirm(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

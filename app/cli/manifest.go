@@ -18,7 +18,7 @@ import (
 	"opsmon/app/errdefs"
 )
 
-// maxManifest is the largest manifest that is read, in bytes (decisions.md section 1).
+// maxManifest is the largest manifest, in bytes (decisions.md section 1).
 const maxManifest = 32 << 20
 
 // readFile reads a file, or standard input for "-".
@@ -42,7 +42,7 @@ func (e *env) readFile(name string) ([]byte, error) {
 	return b, nil
 }
 
-// title names a manifest's file in a sentence.
+// title returns the name of a manifest's file for a sentence.
 func title(name string) string {
 	if name == "-" {
 		return "standard input"
@@ -183,7 +183,7 @@ func (e *env) manifestShow() *cobra.Command {
 	}
 }
 
-// document prints a bare document: as it is for programs, indented for people.
+// document prints a document: unchanged for programs, indented for people.
 func (e *env) document(path string) error {
 	return e.with(false, func(c *client) error {
 		b, err := c.do(http.MethodGet, path, nil, nil)
@@ -256,7 +256,7 @@ func (e *env) manifestRestore() *cobra.Command {
 	return cmd
 }
 
-// readDate reads a date, which means its end in UTC, or a time.
+// readDate parses a date, which means its end in UTC, or a time.
 func readDate(text string) (string, error) {
 	if day, err := time.Parse(time.DateOnly, text); err == nil {
 		return day.AddDate(0, 0, 1).Add(-time.Second).Format(time.RFC3339), nil
@@ -267,14 +267,14 @@ func readDate(text string) (string, error) {
 	return "", fmt.Errorf("--expires must be a date such as 2027-01-31 or a time such as 2027-01-31T12:00:00Z; it is %q", text)
 }
 
-// printQR draws a QR code with half blocks, dark on light whatever the terminal's colours are.
+// printQR draws a QR code with half blocks, dark on light in any terminal theme.
 func printQR(w io.Writer, text string) {
 	code, err := qr.Encode(text, qr.L)
 	if err != nil {
-		return // too long for one: the link itself is printed
+		return // too long for a QR code: the link itself is printed
 	}
 	if p, ok := w.(printable); ok {
-		w = p.w // the colours are control characters, and nobody else's
+		w = p.w // the colours are control characters, so they bypass printable
 	}
 	const margin = 2
 	for y := -margin; y < code.Size+margin; y += 2 {

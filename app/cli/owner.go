@@ -26,26 +26,26 @@ import (
 	"opsmon/kv"
 )
 
-// owner is the user that a data directory belongs to, where that is not the root who works on it. Such a user can change
-// what a name in the directory means at any moment, so root's own rights are no good there: a process of the owner does the
-// work, and root speaks to it as to a running service.
+// owner is the owner of a data directory when root uses it and is not the owner. The owner can change what a name in
+// the directory refers to at any moment, so root must not open files there. A process of the owner does the work, and
+// root sends requests to it as to a running service.
 type owner struct{ uid, gid uint32 }
 
 // What a process of the owner serves.
 const (
-	ownStore    = "store"     // the API's local side, with the store that is there
-	ownNewStore = "new-store" // likewise, and it makes one where there is none
-	ownFiles    = "files"     // what is done while nobody has the store open: app.Offline
+	ownStore    = "store"     // the API's local side, with the existing store
+	ownNewStore = "new-store" // the same, creating a missing store
+	ownFiles    = "files"     // operations without an open store: app.Offline
 )
 
-// asOwner starts a process of the owner, and returns a client of it; closing that ends the process. Errors: those of opening
-// the store, of the kinds in opening.
+// asOwner starts a process of the owner and returns a client of it. Closing the client ends the process. Errors: those
+// of opening the store, of the kinds in opening.
 func (e *env) asOwner(o *owner, what string) (c *client, err error) {
 	data, err := filepath.Abs(e.dataDir)
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "app-root-") // nobody else can look into it
+	dir, err := os.MkdirTemp("", "app-root-") // only root can access it
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (e *env) asOwner(o *owner, what string) (c *client, err error) {
 		return nil, errors.Join(fmt.Errorf("the process that works as the owner of %s did not start: %w", data, err), end())
 	}
 	if err := began.err(); err != nil {
-		_ = end() // what it says has been said
+		_ = end() // its error is already known
 		return nil, err
 	}
 	path := filepath.Join(dir, "s")
@@ -104,7 +104,7 @@ func (o *owner) name() string {
 	return id
 }
 
-// problems returns what is wrong with a store that cannot be opened, as a process of the owner finds it.
+// problems returns the problems of a store that cannot be opened, as found by a process of the owner.
 func (o *owner) problems(dataDir string) ([]string, error) {
 	dataDir, err := filepath.Abs(dataDir)
 	if err != nil {
@@ -113,7 +113,7 @@ func (o *owner) problems(dataDir string) ([]string, error) {
 	var stdout, stderr bytes.Buffer
 	cmd := o.command("check", "--json", "--data-dir", dataDir)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = "/", ownersEnvironment(os.Environ()), &stdout, &stderr
-	failed := cmd.Run() // it ends with 1 when there are problems
+	failed := cmd.Run() // it exits with 1 if there are problems
 	var out struct{ Problems []string }
 	if err := json.Unmarshal(stdout.Bytes(), &out); err != nil {
 		return nil, fmt.Errorf("check as the owner of %s: %w: %s", dataDir, errors.Join(failed, err), strings.TrimSpace(stderr.String()))
@@ -121,7 +121,8 @@ func (o *owner) problems(dataDir string) ([]string, error) {
 	return out.Problems, nil
 }
 
-// ownersEnvironment is what a process of the owner gets of root's environment, which other processes of that user can read.
+// ownersEnvironment returns the part of root's environment for a process of the owner, whose environment other
+// processes of that user can read.
 func ownersEnvironment(all []string) (some []string) {
 	for _, variable := range all {
 		name, _, _ := strings.Cut(variable, "=")
@@ -132,13 +133,13 @@ func ownersEnvironment(all []string) (some []string) {
 	return some
 }
 
-// opening are the kinds of failures to open a store that callers tell apart.
+// opening are the errors of opening a store that callers distinguish.
 var opening = []error{kv.ErrLocked, kv.ErrDamaged, kv.ErrNewer, errNoStore}
 
-// beginning is what a process of the owner says first.
+// beginning is the first message of a process of the owner.
 type beginning struct {
-	Failure string `json:"failure"` // "" = it serves
-	Kind    int    `json:"kind"`    // in opening, from 1; 0 for others
+	Failure string `json:"failure"` // "": it serves
+	Kind    int    `json:"kind"`    // index in opening, from 1; 0: other errors
 }
 
 func newBeginning(err error) (b beginning) {
@@ -161,24 +162,25 @@ func (b beginning) err() error {
 	return e
 }
 
-// ownersError is a failure of a process of the owner.
+// ownersError is an error of a process of the owner.
 type ownersError struct {
 	text string
-	kind error // of opening; nil for others
+	kind error // of opening; nil: other errors
 }
 
 func (e *ownersError) Error() string { return e.text }
 func (e *ownersError) Unwrap() error { return e.kind }
 
-// asOwnerCommand is the command of such a process.
+// asOwnerCommand is the name of the hidden command for such a process.
 const asOwnerCommand = "as-owner"
 
-// ownersProcess serves on the socket that it was started with until its standard input ends.
+// ownersProcess serves on its inherited socket until its standard input ends.
 func (e *env) ownersProcess() *cobra.Command {
 	return &cobra.Command{
 		Use: asOwnerCommand, Short: "Work in a data directory as its owner, for root", Hidden: true, Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // root's process got it, too, and decides
+			// root's process gets the signal, too, and decides
+			signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 			l, err := net.FileListener(os.NewFile(3, "socket"))
 			if err != nil {
 				return err
@@ -198,12 +200,12 @@ func (e *env) ownersProcess() *cobra.Command {
 	}
 }
 
-// owned returns what a process of the owner serves.
+// owned returns the handler of a process of the owner.
 func (e *env) owned(what string) (h http.Handler, closing func() error, err error) {
 	log := slog.New(slog.DiscardHandler)
 	if what == ownFiles {
 		cfg, err := e.readConfig()
-		if err != nil { // it may be what is to be mended
+		if err != nil { // the settings may be what has to be repaired
 			cfg = app.DefaultConfig()
 			cfg.DataDir = e.dataDir
 		}

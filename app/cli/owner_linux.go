@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// ownerOf returns the user of a directory when root works on another user's, and nil otherwise.
+// ownerOf returns the owner of a directory if root is running and not the owner; else nil.
 func ownerOf(dir string) *owner {
 	info, err := os.Stat(dir)
 	if os.Geteuid() != 0 || err != nil {
@@ -19,8 +19,8 @@ func ownerOf(dir string) *owner {
 	return &owner{uid: is.Uid, gid: is.Gid}
 }
 
-// command makes this program's command that runs as the owner, who need not be able to reach it by its name. It has a session
-// of its own: a process of the owner's that has root's terminal could type into it.
+// command returns a command that runs this program as the owner, who may have no access to the program's path. It has
+// its own session, because a process of the owner with root's terminal could inject input into it.
 func (o owner) command(args ...string) *exec.Cmd {
 	cmd := exec.Command("/proc/self/exe", args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: o.uid, Gid: o.gid}, Setsid: true}

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestOwnersSession: a process of the owner's is in a session of its own, and so has no terminal of root's to type into.
+// TestOwnersSession: a process of the owner has its own session, and so cannot inject input into root's terminal.
 func TestOwnersSession(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can start a process of another user's")
@@ -26,7 +26,7 @@ func TestOwnersSession(t *testing.T) {
 	}
 	defer socket.Close()
 	cmd := owner{uid: 65534, gid: 65534}.command(asOwnerCommand, ownFiles, "--data-dir", "/nonexistent")
-	cmd.Args[0] = "app" // what this test binary then is
+	cmd.Args[0] = "app" // the test binary runs as app
 	cmd.Env, cmd.Dir, cmd.Stderr, cmd.ExtraFiles = []string{}, "/", os.Stderr, []*os.File{socket}
 	in, err := cmd.StdinPipe()
 	if err != nil {

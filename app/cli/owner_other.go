@@ -4,7 +4,7 @@ package cli
 
 import "os/exec"
 
-// ownerOf is for Linux: elsewhere the rights come from the directory.
+// ownerOf returns nil: elsewhere the directory's permissions apply to all users.
 func ownerOf(string) *owner { return nil }
 
 func (o owner) command(...string) *exec.Cmd { return nil }

@@ -13,18 +13,18 @@ import (
 	"opsmon/app/host/backup"
 )
 
-// passphraseVariable is the environment variable that a passphrase of a backup can come in.
+// passphraseVariable is the environment variable with a backup's passphrase.
 const passphraseVariable = "APP_BACKUP_PASSPHRASE"
 
-// passphraseFlag is where the passphrase of a backup comes from. It is never an argument: those stand in histories and
-// in the list of processes.
+// passphraseFlag is the source of a backup's passphrase. It is never an argument, because those appear in shell
+// histories and in the list of processes.
 type passphraseFlag struct{ file string }
 
 func (p *passphraseFlag) flag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&p.file, "passphrase-file", "", "`file` whose first line is the passphrase; also "+passphraseVariable)
 }
 
-// given returns the passphrase from the file or the environment, "" when there is none.
+// given returns the passphrase from the file or the environment; "": none.
 func (p *passphraseFlag) given(e *env) (string, error) {
 	if p.file != "" {
 		passphrase, err := backup.ReadPassphrase(p.file)
@@ -43,7 +43,7 @@ func (p *passphraseFlag) given(e *env) (string, error) {
 	return passphrase, nil
 }
 
-// forFile returns the passphrase of an encrypted backup, asking for it when it must.
+// forFile returns the passphrase of an encrypted backup, and asks for it if necessary.
 func (p *passphraseFlag) forFile(ctx context.Context, e *env, encrypted bool) (string, error) {
 	if !encrypted {
 		return "", nil
@@ -54,8 +54,8 @@ func (p *passphraseFlag) forFile(ctx context.Context, e *env, encrypted bool) (s
 	return e.askSecret(ctx, "Passphrase of the backup: ")
 }
 
-// forNew returns the passphrase of a backup that is to be made, "" for one that is not encrypted. A new one is asked for
-// twice: nothing else could find a slip of the finger.
+// forNew returns the passphrase for a new backup; "": not encrypted. It asks twice for a new one, because a typing
+// error could not be detected otherwise.
 func (p *passphraseFlag) forNew(ctx context.Context, e *env, encrypt bool) (string, error) {
 	passphrase, err := p.given(e)
 	switch {
@@ -70,7 +70,7 @@ func (p *passphraseFlag) forNew(ctx context.Context, e *env, encrypt bool) (stri
 	return passphrase, nil
 }
 
-// origin names where a given passphrase comes from.
+// origin names the source of a given passphrase.
 func (p *passphraseFlag) origin() string {
 	if p.file != "" {
 		return "the first line of " + p.file
@@ -94,7 +94,7 @@ func (e *env) askNew(ctx context.Context) (string, error) {
 	return first, err
 }
 
-// askSecret asks at the terminal for a line that is not shown. When ctx ends the terminal shows again what is typed.
+// askSecret asks for a line at the terminal without echo. The echo is restored when ctx ends.
 func (e *env) askSecret(ctx context.Context, prompt string) (line string, err error) {
 	screen := terminal(e.stdin)
 	if screen == nil {
@@ -105,7 +105,7 @@ func (e *env) askSecret(ctx context.Context, prompt string) (line string, err er
 		return "", fmt.Errorf("read the passphrase: %w", err)
 	}
 	defer func() { err = errors.Join(err, term.Restore(int(screen.Fd()), before)) }()
-	if err := hide(screen); err != nil { // before the question: who types at once is not shown either
+	if err := hide(screen); err != nil { // before the prompt, so that early input is not shown either
 		return "", fmt.Errorf("read the passphrase: %w", err)
 	}
 	fmt.Fprint(e.stderr, prompt)
@@ -125,7 +125,7 @@ func (e *env) askSecret(ctx context.Context, prompt string) (line string, err er
 
 var errNothingDone = errors.New("nothing was done")
 
-// waitFor waits for somebody to answer, or for the end of ctx; the process ends soon after that.
+// waitFor waits for input or for the end of ctx; the process ends soon after that.
 func waitFor(ctx context.Context, read func() (string, error)) (string, error) {
 	type answer struct {
 		text string
@@ -144,7 +144,7 @@ func waitFor(ctx context.Context, read func() (string, error)) (string, error) {
 	}
 }
 
-// terminal returns the file behind a stream when it is a terminal, else nil.
+// terminal returns the file of a stream if it is a terminal; else nil.
 func terminal(stream any) *os.File {
 	if p, ok := stream.(printable); ok {
 		stream = p.w
@@ -155,8 +155,8 @@ func terminal(stream any) *os.File {
 	return nil
 }
 
-// progress returns a function that shows on a terminal how far something is, and one that ends the line. Without a
-// terminal nothing is shown.
+// progress returns a function that shows progress on a terminal, and one that ends the line. Without a terminal both do
+// nothing.
 func (e *env) progress(what string) (tell func(done, total int64), end func()) {
 	screen := terminal(e.stderr)
 	if screen == nil {

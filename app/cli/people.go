@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// roles are what --role takes, highest first.
+// roles are the values of --role, highest first.
 var roles = []string{"admin", "member", "supervisor", "operator", "readonly"}
 
 func checkRole(cmd *cobra.Command, role string) error {
@@ -23,7 +23,7 @@ func checkRole(cmd *cobra.Command, role string) error {
 	return nil
 }
 
-// one is for a command that takes one argument.
+// one is the check of a command with one argument.
 func one(what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != 1 || args[0] == "" {
@@ -33,7 +33,7 @@ func one(what string) cobra.PositionalArgs {
 	}
 }
 
-// keyID checks that what is given is a key's id and not its secret.
+// keyID checks that the argument is a key's ID and not its secret.
 func keyID(cmd *cobra.Command, args []string) error {
 	if err := one("key id; app key list shows them")(cmd, args); err != nil {
 		return err
@@ -44,14 +44,14 @@ func keyID(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// user is a person in an account.
+// user is a member of an account.
 type user struct {
 	Email     string `json:"email"`
 	Role      string `json:"role"`
 	CreatedAt string `json:"createdAt"`
 }
 
-// lister is the command that lists what is at a path, a row each.
+// lister returns a command that lists the items at a path, one for each row.
 func lister[T any](e *env, short, path, heading string, row func(T) []any) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: short, Args: cobra.NoArgs,
@@ -67,7 +67,7 @@ func lister[T any](e *env, short, path, heading string, row func(T) []any) *cobr
 	}
 }
 
-// remove deletes what has an id below a path; done is what it is then, in JSON, and said what people are told.
+// remove deletes the item with an ID below a path. done is its JSON output, said its output for people.
 func (e *env) remove(path, done, id, said string) error {
 	return e.with(false, func(c *client) error {
 		if err := c.call(http.MethodDelete, path+url.PathEscape(id), nil, nil, nil); err != nil {
@@ -77,7 +77,7 @@ func (e *env) remove(path, done, id, said string) error {
 	})
 }
 
-// setUser adds a user, or gives one another role.
+// setUser adds a user or changes a user's role.
 func (e *env) setUser(method, path string, body map[string]string) error {
 	return e.with(false, func(c *client) error {
 		var u user
@@ -128,7 +128,7 @@ func (e *env) userCommands() *cobra.Command {
 	return group("user", "The users of an account", add, change, list, remove)
 }
 
-// key is an API key, without its secret.
+// key is an API key without its secret.
 type key struct {
 	ID         string  `json:"id"`
 	Name       string  `json:"name"`
@@ -202,7 +202,7 @@ func (e *env) createKey() *cobra.Command {
 	return create
 }
 
-// device is a credential that sends signals, with what is known of it.
+// device is a credential that sends signals, with its state.
 type device struct {
 	ID               string   `json:"id"`
 	Name             string   `json:"name"`
@@ -285,7 +285,7 @@ a browser waits. Compare the five digits with those on that screen before you ha
 	return cmd
 }
 
-// printLink asks for a one-time link and prints it; heading says what it is, of whom, with which role and to which account.
+// printLink requests a one-time link and prints it; heading describes the link, its user, role and account.
 func (c *client) printLink(e *env, path string, in map[string]string, heading string) error {
 	var out struct {
 		Link      string `json:"link"`

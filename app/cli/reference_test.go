@@ -21,10 +21,11 @@ import (
 
 var update = flag.Bool("update", false, "write packaging/plant-it/reference.md")
 
-// setting is a row of the reference: the meaning of a setting, and its default in words where the value alone does not say it.
+// setting is a row of the reference: the meaning of a setting, and its default in words if the value is not clear
+// enough.
 type setting struct{ meaning, fallback string }
 
-// settingRows are the settings in the order of the reference. TestReference fails if one is missing.
+// settingRows has the settings in the order of the reference. TestReference fails if one is missing.
 var settingRows = []struct {
 	name string
 	setting
@@ -77,7 +78,7 @@ var settingRows = []struct {
 	{"smtp.tls", setting{"`starttls`, `tls` or `none`", ""}},
 }
 
-// TestReference compares packaging/plant-it/reference.md with the settings and the commands; with -update it writes the file.
+// TestReference compares packaging/plant-it/reference.md with the settings and the commands; -update writes the file.
 func TestReference(t *testing.T) {
 	text := reference(t)
 	file := filepath.Join("..", "..", "packaging", "plant-it", "reference.md")
@@ -114,7 +115,7 @@ in the file: ` + "`smtp.host`" + ` is ` + "`host:`" + ` below ` + "`smtp:`" + `.
 |---|---|---|---|---|
 | (none) | ` + "`APP_DATA_DIR` | `--data-dir` | `/var/lib/app`, `%ProgramData%\\app`" + ` | directory of the store and ` + "`app.yaml`" + ` |
 `)
-	root.PersistentFlags().Lookup("data-dir").DefValue = "" // the system's, which the table has
+	root.PersistentFlags().Lookup("data-dir").DefValue = "" // the system's default, which is in the table
 	flags := serveFlags(t, root)
 	defaults := settingsOf(reflect.ValueOf(app.DefaultConfig()), "")
 	for _, row := range settingRows {
@@ -212,7 +213,7 @@ func isRead(t *testing.T, name, variable string, before reflect.Value) {
 	}
 }
 
-// serveFlags returns the flags of app serve by the environment variables that their help names.
+// serveFlags returns the flags of app serve by the environment variables in their help.
 func serveFlags(t *testing.T, root *cobra.Command) map[string]string {
 	t.Helper()
 	serve, _, err := root.Find([]string{"serve"})
@@ -230,12 +231,12 @@ func serveFlags(t *testing.T, root *cobra.Command) map[string]string {
 	return all
 }
 
-// commandText writes a command and those below it.
+// commandText writes a command and its subcommands.
 func commandText(b *bytes.Buffer, cmd *cobra.Command) {
 	if cmd.Hidden {
 		return
 	}
-	if !cmd.HasSubCommands() || cmd.Example != "" { // others only hold commands
+	if !cmd.HasSubCommands() || cmd.Example != "" { // others only have subcommands
 		fmt.Fprintf(b, "\n### %s\n\n%s.\n", cmd.CommandPath(), strings.TrimSuffix(cmd.Short, "."))
 		if cmd.Long != "" {
 			fmt.Fprintf(b, "\n%s\n", cmd.Long)
@@ -255,7 +256,7 @@ func commandText(b *bytes.Buffer, cmd *cobra.Command) {
 	}
 }
 
-// flagsText returns the help of flags, without defaults that depend on the machine.
+// flagsText returns the help of flags without defaults that depend on the computer.
 func flagsText(flags *pflag.FlagSet) string {
 	var b strings.Builder
 	for line := range strings.Lines(flags.FlagUsagesWrapped(110)) {

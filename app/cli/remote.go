@@ -21,7 +21,7 @@ import (
 	"opsmon/app/simulate"
 )
 
-// remote is a running service that a command speaks to: that of the data directory, or one elsewhere.
+// remote is a running service for a command: that of the data directory, or another one by URL.
 type remote struct {
 	url, keyFile, caFile string
 }
@@ -33,10 +33,10 @@ func (r *remote) flags(cmd *cobra.Command) {
 	f.StringVar(&r.caFile, "ca-file", "", "`file` with the certificate of the authority to trust for --url (app trust --pem)")
 }
 
-// answerLimit is how much of an answer is read.
+// answerLimit is the largest answer that is read, in bytes.
 const answerLimit = 64 << 20
 
-// open returns the way to send requests to the service.
+// open returns the function that sends requests to the service.
 func (r *remote) open(e *env, cmd *cobra.Command) (simulate.Send, error) {
 	if r.url == "" {
 		if r.keyFile != "" || r.caFile != "" {
@@ -77,7 +77,7 @@ func (r *remote) open(e *env, cmd *cobra.Command) (simulate.Send, error) {
 	return sender(&http.Client{Transport: transport, Timeout: 2 * time.Minute}, strings.TrimSuffix(r.url, "/"), "X-API-KEY", strings.TrimSpace(string(key))), nil
 }
 
-// sender sends requests to a base address, with a header that says for whom.
+// sender sends requests to a base address with a header for authentication.
 func sender(h *http.Client, base, header, value string) simulate.Send {
 	return func(ctx context.Context, in simulate.Request) (simulate.Answer, error) {
 		target := base + in.Path
@@ -106,7 +106,7 @@ func sender(h *http.Client, base, header, value string) simulate.Send {
 		if err != nil {
 			return simulate.Answer{}, fmt.Errorf("the service's answer broke off: %w", err)
 		}
-		wait, _ := strconv.Atoi(resp.Header.Get("Retry-After")) // seconds; a date is as good as nothing here
+		wait, _ := strconv.Atoi(resp.Header.Get("Retry-After")) // in seconds; dates are ignored
 		return simulate.Answer{Status: resp.StatusCode, RetryAfter: time.Duration(max(0, wait)) * time.Second, Body: b}, nil
 	}
 }

@@ -13,13 +13,13 @@ import (
 	"opsmon/app/simulate"
 )
 
-// problem is a line of a log that was not taken.
+// problem is a line of a log that was refused.
 type problem struct {
 	Line  int    `json:"line"`
 	Issue string `json:"issue"`
 }
 
-// mostProblems is how many of them are listed; all are counted.
+// mostProblems is the number of listed problems; all are counted.
 const mostProblems = 1000
 
 func (e *env) replay() *cobra.Command {
@@ -68,7 +68,7 @@ the exit status is then 1.`,
 	return cmd
 }
 
-// feed sends the log and returns what became of it.
+// feed sends the log and returns the result.
 func (e *env) feed(cmd *cobra.Command, cfg simulate.ReplayConfig) error {
 	problems := []problem{}
 	cfg.Refused = func(line int, issue string) {
@@ -104,7 +104,7 @@ type logFile struct {
 	close func() error
 }
 
-// log opens a log. Standard input is kept in a temporary file first, for its times are looked at before it is sent.
+// log opens a log. Standard input is first copied to a temporary file, because its times are read before it is sent.
 func (e *env) log(name string) (*logFile, error) {
 	if name != "-" {
 		f, err := os.Open(name)

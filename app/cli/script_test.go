@@ -26,12 +26,12 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"app": func() { os.Exit(cli.Main()) }})
 }
 
-// TestCommands runs every script twice: against a store that no service uses, and against a running service. What
-// commands print and do is the same (decisions.md section 7).
+// TestCommands runs every script twice: on a store without a service, and with a running service. Output and effects of
+// the commands are the same (decisions.md section 7).
 func TestCommands(t *testing.T) {
 	modes := []string{"running", "stopped"}
 	if testing.Short() {
-		modes = modes[:1] // hundreds of processes, each many times slower under the race detector
+		modes = modes[:1] // hundreds of processes, each much slower with the race detector
 	}
 	for _, mode := range modes {
 		t.Run(mode, func(t *testing.T) {
@@ -88,8 +88,8 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// service starts `app serve` on the data directory where the mode asks for it, and waits until it serves. The
-// arguments are more flags for it.
+// service starts `app serve` on the data directory if the mode requires it, and waits until it is ready. The arguments
+// are additional flags.
 func service(ts *testscript.TestScript, neg bool, args []string) {
 	if ts.Getenv("MODE") != "running" {
 		return
@@ -119,7 +119,7 @@ func service(ts *testscript.TestScript, neg bool, args []string) {
 	go io.Copy(io.Discard, out)
 }
 
-// authority makes a certificate authority in a directory, as a service with tls: auto does.
+// authority creates a certificate authority in a directory, like a service with tls: auto.
 func authority(ts *testscript.TestScript, neg bool, args []string) {
 	a, err := certs.Open(certs.Config{Dir: ts.MkAbs(args[0])})
 	ts.Check(err)
@@ -131,8 +131,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// jsonValue checks that standard output is exactly one JSON value, and reads members of it into variables: json
-// KEY=key ID=0.id.
+// jsonValue checks that standard output is exactly one JSON value, and reads members of it into variables: json KEY=key
+// ID=0.id.
 func jsonValue(ts *testscript.TestScript, neg bool, args []string) {
 	out := ts.ReadFile("stdout")
 	dec := json.NewDecoder(strings.NewReader(out))
@@ -170,7 +170,7 @@ func jsonValue(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// same checks that two JSON files hold equal values, system fields aside: those are the appliance's own.
+// same checks that two JSON files have equal values, except system fields, which belong to the appliance.
 func same(ts *testscript.TestScript, neg bool, args []string) {
 	var values [2]any
 	for i, name := range args[:2] {
@@ -200,7 +200,7 @@ func dropSystemFields(v any) {
 	}
 }
 
-// TestUnfinishedInputCanBeStopped: a command that waits for standard input ends at once on Ctrl-C.
+// TestUnfinishedInputCanBeStopped: a command that waits for standard input ends immediately on Ctrl-C.
 func TestUnfinishedInputCanBeStopped(t *testing.T) {
 	cmd := exec.Command("app", "manifest", "validate", "-")
 	in, err := cmd.StdinPipe()
@@ -213,7 +213,7 @@ func TestUnfinishedInputCanBeStopped(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	time.Sleep(300 * time.Millisecond) // it has no way to tell that it reads
+	time.Sleep(300 * time.Millisecond) // it does not report that it is reading
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}

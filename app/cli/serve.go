@@ -52,7 +52,7 @@ func (e *env) serve() *cobra.Command {
 			return e.run(ctx, cfg, func(h *app.Host, url string) {
 				code := h.SetupCode()
 				if service.Managed() {
-					code = "" // what is printed is kept in the system's log; app status shows the code
+					code = "" // the output goes to the system's log; app status shows the code
 				}
 				out := map[string]string{"url": url}
 				if code != "" {
@@ -77,12 +77,12 @@ func (e *env) serve() *cobra.Command {
 	f.StringVar(&flags.MQTT.Insecure.Listen, "mqtt-insecure-listen", "", "address and port for MQTT without TLS; also APP_MQTT_INSECURE_LISTEN")
 	f.StringVar(&flags.MQTT.Insecure.Networks, "mqtt-insecure-networks", "", "`networks` that may use MQTT without TLS, separated by commas; also APP_MQTT_INSECURE_NETWORKS")
 	f.StringVar(&flags.Assets, "assets", "", "serve pages from this `directory`, for development")
-	_ = f.MarkHidden("assets") // it is there
+	_ = f.MarkHidden("assets") // cannot fail: the flag exists
 	return cmd
 }
 
-// managed makes a command one that the service manager can run: it is answered before anything is opened, and told of
-// failures that another start would not mend. dir gives the data directory.
+// managed makes a command usable by the service manager: it responds before anything is opened, and reports errors that
+// another start would not fix. dir returns the data directory.
 func managed(dir func() string, run func(ctx context.Context, cmd *cobra.Command) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, _ []string) error {
 		return service.Run(cmd.Context(), func(ctx context.Context) error {
@@ -98,8 +98,8 @@ func managed(dir func() string, run func(ctx context.Context, cmd *cobra.Command
 	}
 }
 
-// stays reports whether a failure needs a person: a wrong setting, or a store that is too new for this program. A port
-// in use, a lock or a file that is not there yet may mend itself.
+// stays reports whether an error needs a person: a wrong setting, or a store that is too new for this program. A used
+// port, a lock or a missing file may resolve itself.
 func stays(err error) bool {
 	var network *net.OpError
 	var file *fs.PathError
@@ -110,7 +110,7 @@ func stays(err error) bool {
 	return errors.As(err, &setting) || errors.Is(err, kv.ErrNewer)
 }
 
-// checkConfig finds what is wrong with a configuration. A wrong flag is wrong usage.
+// checkConfig validates a configuration. A wrong flag is a usage error.
 func checkConfig(cmd *cobra.Command, cfg app.Config) error {
 	err := cfg.Check()
 	if setting := (*app.SettingError)(nil); errors.As(err, &setting) && strings.HasPrefix(setting.Origin, "--") {
@@ -119,8 +119,8 @@ func checkConfig(cmd *cobra.Command, cfg app.Config) error {
 	return err
 }
 
-// untilSignal ends when ctx does or the process is told to stop: by Ctrl-C, the system, or a terminal that closes. A
-// second signal ends the process at once.
+// untilSignal returns a context that ends with ctx or when the process is told to stop: by Ctrl-C, by the system, or by
+// a closed terminal. A second signal ends the process immediately.
 func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // nohup
@@ -131,8 +131,8 @@ func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 	return ctx, stop
 }
 
-// untilStopped is untilSignal for a service, which a hangup does not end unless its terminal has closed: people send it to
-// have a service read its files anew.
+// untilStopped is untilSignal for a service, which ignores a hangup unless its terminal has closed, because
+// administrators send it to make services reload files.
 func untilStopped(ctx context.Context, log *slog.Logger) (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	if signal.Ignored(syscall.SIGHUP) { // nohup
@@ -158,7 +158,7 @@ func untilStopped(ctx context.Context, log *slog.Logger) (context.Context, conte
 	return ctx, stop
 }
 
-// run runs a service until ctx ends or the process is told to stop.
+// run runs a service until ctx ends or the process gets a signal to stop.
 func (e *env) run(ctx context.Context, cfg app.Config, started func(h *app.Host, url string)) error {
 	level, err := cfg.Level()
 	if err != nil {

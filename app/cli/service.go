@@ -19,10 +19,10 @@ import (
 	"opsmon/app/instant"
 )
 
-// stopLimit is how long a service may take to stop: its drain of requests, the end of its store, and some room.
+// stopLimit is how long a service may take to stop: finishing requests, closing the store, and a margin.
 const stopLimit = time.Minute
 
-// serviceCommands are those of the service once it is installed.
+// serviceCommands returns the commands for an installed service.
 func (e *env) serviceCommands() []*cobra.Command {
 	act := func(use, short string, run func(ctx context.Context, s *service.Service) error, said string) *cobra.Command {
 		return &cobra.Command{
@@ -81,12 +81,12 @@ func (e *env) start(ctx context.Context, s *service.Service) error {
 	return nil
 }
 
-// serviceDir is the data directory of the installed service.
+// serviceDir returns the data directory of the installed service.
 func (e *env) serviceDir(st service.State) string {
 	if st.DataDir != "" {
 		return st.DataDir
 	}
-	return defaultDataDir(func(name string) string { // the service's environment is not that of this command
+	return defaultDataDir(func(name string) string { // the service's environment differs from this command's
 		if name == "ProgramData" {
 			return e.getenv(name)
 		}
@@ -94,7 +94,7 @@ func (e *env) serviceDir(st service.State) string {
 	})
 }
 
-// serviceStatus is what the service tells of itself, as far as it is shown.
+// serviceStatus is the part of a service's status that is shown.
 type serviceStatus struct {
 	Version   string   `json:"version"`
 	PID       int      `json:"pid"`
@@ -127,10 +127,11 @@ type serviceStatus struct {
 		} `json:"authority"`
 	} `json:"certificate"`
 
-	all json.RawMessage // everything that it told
+	all json.RawMessage // the whole status
 }
 
-// askStatus asks the service on a data directory how it is. The error is control.ErrNotRunning when there is none.
+// askStatus requests the status of the service on a data directory. The error is control.ErrNotRunning if there is
+// none.
 func askStatus(dir string) (*serviceStatus, error) {
 	h, err := control.Client(dir)
 	if err != nil {
@@ -149,7 +150,7 @@ func askStatus(dir string) (*serviceStatus, error) {
 	return st, nil
 }
 
-// statusReport is what status prints as JSON.
+// statusReport is the JSON output of status.
 type statusReport struct {
 	Installed bool            `json:"installed"`
 	Enabled   bool            `json:"enabled"`
@@ -160,8 +161,8 @@ type statusReport struct {
 	Program   string          `json:"program"`
 	Package   string          `json:"package"`
 	DataDir   string          `json:"dataDir"`
-	Service   json.RawMessage `json:"service"` // as the service itself tells it; null when it does not answer
-	Unread    []string        `json:"unread"`  // what could not be read, and why
+	Service   json.RawMessage `json:"service"` // the service's status; null if it does not answer
+	Unread    []string        `json:"unread"`  // errors of reading
 
 	own *serviceStatus
 }
@@ -179,7 +180,7 @@ doctor is 1 if there is a problem.`,
 	}
 }
 
-// report gathers what can be told.
+// report collects the status.
 func (e *env) report() *statusReport {
 	r := &statusReport{DataDir: e.dataDir, Unread: []string{}}
 	s, err := service.Find()
@@ -252,7 +253,7 @@ func (r *statusReport) starts() string {
 	return "; does not start with this machine (app install mends that)"
 }
 
-// lines writes what the service tells of itself.
+// lines writes the service's status.
 func (st *serviceStatus) lines(line func(name, format string, args ...any)) {
 	line("Version", "%s", st.Version)
 	if st.Ready {

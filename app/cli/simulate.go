@@ -14,7 +14,7 @@ import (
 	"opsmon/app/simulate"
 )
 
-// play is what app simulate was told.
+// play has the flags of app simulate.
 type play struct {
 	remote
 	speed    float64
@@ -26,7 +26,7 @@ type play struct {
 	machines bool
 }
 
-// mostPlayed is for how long a plant is played at more than its own speed when nothing else is said.
+// mostPlayed is the default duration of a simulation that is faster than real time.
 const mostPlayed = 24 * time.Hour
 
 func (e *env) simulate() *cobra.Command {
@@ -56,7 +56,7 @@ use an account made for this.`,
 	return cmd
 }
 
-// check returns when to begin and to end, in ms; an end of 0 is none.
+// check returns the start and the end, ms; an end of 0 means none.
 func (p *play) check(cmd *cobra.Command, now time.Time) (from, until int64, err error) {
 	wrong := func(format string, args ...any) (int64, int64, error) {
 		return 0, 0, &usageError{cmd.CommandPath(), fmt.Errorf(format, args...)}
@@ -124,7 +124,7 @@ func (e *env) play(cmd *cobra.Command, p *play) error {
 	})
 	fmt.Fprintf(e.stderr, "Playing %s from %s at speed %v, seed %d. Stop it with Ctrl-C.\n", plant.Account, instant.FormatMs(from), p.speed, p.seed)
 	if err = player.Play(ctx); errors.Is(err, context.Canceled) {
-		err = nil // it was told to stop
+		err = nil // stopped by a signal
 	}
 	done := player.Progress()
 	out := struct {
@@ -138,7 +138,7 @@ func (e *env) play(cmd *cobra.Command, p *play) error {
 	return errors.Join(err, e.print(out, func(w io.Writer) { fmt.Fprintf(w, "Played %s\n", progressLine(done)) }))
 }
 
-// progressLine returns how far a player has got.
+// progressLine formats a player's progress.
 func progressLine(p simulate.Progress) string {
 	line := fmt.Sprintf("until %s: %d signals, %d acts of people", instant.FormatMs(p.At)[:19]+"Z", p.Signals, p.Acts)
 	if p.Refused > 0 {

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// screen is a terminal with somebody who types.
+// screen is a terminal with a person who types.
 type screen struct {
 	keyboard, tty *os.File
 
@@ -65,7 +65,7 @@ func (s *screen) text() string {
 	return s.shown.String()
 }
 
-// await waits until something is shown so many times, and forgets nothing.
+// await waits until a text was shown a number of times since the start.
 func (s *screen) await(t *testing.T, text string, times int) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); strings.Count(s.text(), text) < times; time.Sleep(5 * time.Millisecond) {
@@ -95,8 +95,8 @@ func (s *screen) begin(t *testing.T, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// TestTerminal: a passphrase is asked for twice and never shown, a restore wants a yes, and Ctrl-C at a question leaves
-// the terminal as it was.
+// TestTerminal: a passphrase is asked for twice and never shown, a restore asks for confirmation, and Ctrl-C at a
+// prompt restores the terminal.
 func TestTerminal(t *testing.T) {
 	dir, work := filepath.Join(t.TempDir(), "data"), t.TempDir()
 	file, plain := filepath.Join(work, "secret.backup"), filepath.Join(work, "plain.backup")

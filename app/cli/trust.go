@@ -17,10 +17,11 @@ import (
 	"opsmon/app/host/control"
 )
 
-// certificate is what the service shows on the network, as it tells itself, or as its files do while it does not run.
+// certificate is the service's certificate as reported by the service or, while it is not running, as read from its
+// files.
 type certificate struct {
-	EndsAt      string   `json:"endsAt"`      // "" for one that is made when the service starts
-	Fingerprint string   `json:"fingerprint"` // SHA-256 that people compare
+	EndsAt      string   `json:"endsAt"`      // "" for one that is created at the service's start
+	Fingerprint string   `json:"fingerprint"` // SHA-256, for people to compare
 	Problems    []string `json:"problems"`
 	Hosts       []string `json:"hosts"`
 	Authority   *struct {
@@ -28,7 +29,7 @@ type certificate struct {
 		EndsAt string   `json:"endsAt"`
 		PEM    string   `json:"pem"`
 		Pages  []string `json:"pages"`
-	} `json:"authority"` // null for a certificate that the plant has brought
+	} `json:"authority"` // null for a certificate of the plant
 }
 
 func (e *env) trust() *cobra.Command {
@@ -58,7 +59,7 @@ how to trust it. Compare the fingerprint that a device shows with this one befor
 
 var errTLSOff = errors.New("TLS is off, so there is nothing to trust; turn it on in app.yaml: tls: auto")
 
-// certificate asks the running service, and reads the files where none runs.
+// certificate requests it from the running service, or reads the files if none is running.
 func (e *env) certificate() (*certificate, error) {
 	h, err := control.Client(e.dataDir)
 	switch {
@@ -96,7 +97,7 @@ func (e *env) certificate() (*certificate, error) {
 	return c, json.Unmarshal(b, c)
 }
 
-// print writes what people compare and open.
+// print writes the fingerprint and the addresses for people.
 func (c *certificate) print(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	line := func(name string, values ...string) {
@@ -129,7 +130,7 @@ func (c *certificate) print(w io.Writer) {
 	}
 }
 
-// inParts writes a fingerprint as the trust page does: two lines of four parts, which eyes can hold.
+// inParts formats a fingerprint like the trust page: two lines of four groups, which are easier to compare.
 func inParts(fingerprint string) []string {
 	pairs := strings.Split(fingerprint, ":")
 	var parts, lines []string
@@ -142,13 +143,13 @@ func inParts(fingerprint string) []string {
 	return lines
 }
 
-// localHost reports whether a name or address leads nowhere from other networks: people need not see it.
+// localHost reports whether a name or address is not reachable from other networks, so people need not see it.
 func localHost(host string) bool {
 	addr, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && (addr.IsLoopback() || addr.IsLinkLocalUnicast())
 }
 
-// day cuts a time of the API to its day.
+// day returns the date of an API time.
 func day(at string) string {
 	date, _, _ := strings.Cut(at, "T")
 	return date

@@ -19,7 +19,7 @@ import (
 	"opsmon/kv"
 )
 
-// upgradeFlags are what `upgrade` and `rollback` share.
+// upgradeFlags are the common flags of `upgrade` and `rollback`.
 type upgradeFlags struct {
 	binary string
 	yes    bool
@@ -67,7 +67,7 @@ An installation from a system package (.deb, .rpm, .msi) is upgraded with a pack
 	return cmd
 }
 
-// warnUncheckable warns of a build that cannot check upgrades.
+// warnUncheckable warns about a build that cannot verify upgrades.
 func (e *env) warnUncheckable() {
 	if text := upgrade.Uncheckable(); text != "" {
 		fmt.Fprintln(e.stderr, "WARNING: "+text)
@@ -105,7 +105,7 @@ is kept next to it. It also rolls back an upgrade that was interrupted, for exam
 	return cmd
 }
 
-// upgradeConfig finds out which program is installed, who runs it, and on which data directory.
+// upgradeConfig determines the installed program, its service and its data directory.
 func (e *env) upgradeConfig(cmd *cobra.Command, flags upgradeFlags) (c upgrade.Config, err error) {
 	found, err := e.installed(flags)
 	if err != nil {
@@ -141,13 +141,13 @@ func (e *env) upgradeConfig(cmd *cobra.Command, flags upgradeFlags) (c upgrade.C
 	return c, nil
 }
 
-// installation is a program with what runs it.
+// installation is a program with the service that runs it.
 type installation struct {
 	binary, dataDir string
-	service         *service.Service // nil: none
+	service         *service.Service // nil: no service
 }
 
-// installed finds the installed program: that of the service, or the one that is named.
+// installed finds the installed program: that of the service, or the named one.
 func (e *env) installed(flags upgradeFlags) (i installation, err error) {
 	named := flags.binary
 	if named != "" {
@@ -181,7 +181,7 @@ func (e *env) installed(flags upgradeFlags) (i installation, err error) {
 	return installation{binary: st.Binary, dataDir: e.serviceDir(st), service: s}, nil
 }
 
-// runner is the installed service, as an upgrade works with it.
+// runner adapts the installed service for an upgrade.
 type runner struct {
 	*service.Service
 	dataDir string
@@ -209,7 +209,7 @@ func (r *runner) explained(err error) error {
 	return withLastWords(err, r.began)
 }
 
-// agree asks a question that is answered by yes, unless that was said before.
+// agree asks for confirmation, unless it was given by a flag.
 func (e *env) agree(question string, yes bool) error {
 	fmt.Fprintln(e.stderr, question)
 	if yes {
@@ -226,7 +226,7 @@ func (e *env) agree(question string, yes bool) error {
 	return nil
 }
 
-// storeVersion is the version of the store, 0 when it cannot be told.
+// storeVersion returns the version of the store; 0: unknown.
 func (e *env) storeVersion(dir string) int {
 	st, err := askStatus(dir)
 	switch {

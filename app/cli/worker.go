@@ -7,7 +7,7 @@ import (
 	"opsmon/app/ingest/transform"
 )
 
-// transformWorker is the child process in which a service evaluates a mapping. It is for no one else.
+// transformWorker is the hidden command of the child process in which a service evaluates a mapping.
 func transformWorker() *cobra.Command {
 	return &cobra.Command{
 		Use: app.WorkerCommand, Short: "Evaluate a mapping for the service", Hidden: true, Args: cobra.NoArgs,

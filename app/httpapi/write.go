@@ -54,10 +54,10 @@ var statuses = map[errdefs.Kind]struct {
 	errdefs.Unavailable:  {503, "unavailable"},
 }
 
-// retryUnavailable is how many seconds a client is asked to wait when the service cannot say.
+// retryUnavailable is the Retry-After of an answer without a more exact time.
 const retryUnavailable = 5 * time.Second
 
-// failed makes the answer to an error: the one place where kinds become statuses.
+// failed returns the answer for an error. It is the only place where kinds are mapped to statuses.
 func failed(err error) reply {
 	kind := errdefs.KindOf(err)
 	s := statuses[kind]
@@ -83,7 +83,7 @@ func failed(err error) reply {
 		if e != nil && e.RetryAfter > 0 {
 			wait = e.RetryAfter
 		}
-		var passing interface { // of the store; what wraps it names files and keys
+		var passing interface { // of the store; the errors that wrap it have names of files and keys
 			error
 			Unavailable() bool
 		}
@@ -157,7 +157,7 @@ func (a *API) write(w http.ResponseWriter, r *http.Request, out reply) int {
 	return status
 }
 
-// time returns the time by which the floor goes, ms. A tablet that was offline tells what it did in this time, whatever its own
+// time returns the floor's time, ms. A tablet that was offline sends its past actions in this time, whatever its own
 // clock shows.
 func (a *API) time() int64 {
 	if a.cfg.Floor == nil {
@@ -166,8 +166,8 @@ func (a *API) time() int64 {
 	return a.cfg.Floor.Time()
 }
 
-// writeStream does a long operation and tells how it goes. A failure is told at the stream's end, in the form that the
-// body of an answer would have.
+// writeStream runs a long operation and streams its progress. An error is sent at the end of the stream, in the format
+// of an error's body.
 func (a *API) writeStream(w http.ResponseWriter, r *http.Request, run func(context.Context, *control.Stream) (any, error)) int {
 	h := w.Header()
 	h["Cache-Control"] = noStore
@@ -183,8 +183,10 @@ func (a *API) writeStream(w http.ResponseWriter, r *http.Request, run func(conte
 		a.log.Warn("a long operation failed", slog.Any("error", err))
 		out := failed(err)
 		status, end = out.status, out.body
-		if errdefs.KindOf(err) == errdefs.Internal { // streams are for the machine's own administrator, who may know
-			end, _ = marshal(failure{ErrorCode: statuses[errdefs.Internal].code, ErrorMessage: err.Error()}) // text always can be
+		// streams are only for the local command line, which may know the cause
+		if errdefs.KindOf(err) == errdefs.Internal {
+			// cannot fail for strings
+			end, _ = marshal(failure{ErrorCode: statuses[errdefs.Internal].code, ErrorMessage: err.Error()})
 		}
 	}
 	if err := out.End(end, err != nil); err != nil {
@@ -224,14 +226,14 @@ func (a *API) writeRepresentation(w http.ResponseWriter, r *http.Request, rep *a
 	return http.StatusOK
 }
 
-// allow returns a large answer the time that a slow tablet needs; the server's own deadline is for small ones.
+// allow extends the write deadline for a large answer to a slow tablet; the server's own deadline is for small ones.
 func (a *API) allow(w http.ResponseWriter, size int) {
 	if size > bodyLimit {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(time.Minute + time.Duration(size/slowestWriteBytes)*time.Second))
 	}
 }
 
-// send writes a body. A client that went away is its own affair.
+// send writes a body. A client that has disconnected is not an error.
 func (a *API) send(w http.ResponseWriter, parts ...[]byte) {
 	for _, part := range parts {
 		if _, err := w.Write(part); err != nil {
@@ -248,7 +250,7 @@ func compress(b []byte) []byte {
 	defer compressors.Put(z)
 	out := &sliceWriter{b: make([]byte, 0, len(b)/3+64)}
 	z.Reset(out)
-	z.Write(b) // a slice takes everything
+	z.Write(b) // cannot fail for a slice
 	z.Close()
 	return out.b
 }

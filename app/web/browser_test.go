@@ -23,7 +23,7 @@ import (
 	"opsmon/app/web"
 )
 
-// fakeAPI stands for what is behind the pages; the description is the real one.
+// fakeAPI replaces the API behind the pages, except for the real OpenAPI document.
 type fakeAPI struct {
 	mu       sync.Mutex
 	answers  map[string]answer // by path
@@ -94,7 +94,7 @@ func TestPagesInABrowser(t *testing.T) {
 	t.Run("no sideways scrolling", func(t *testing.T) { testWidths(t) })
 }
 
-// testViews draws with the view library under the pages' policy.
+// testViews tests the view library under the pages' content security policy.
 func testViews(t *testing.T) {
 	base, _ := serve(t, nil)
 	p := webtest.Open(t, base, webtest.Viewport{Width: 1280, Height: 800})
@@ -121,7 +121,7 @@ func testDocumentation(t *testing.T) {
 	p := webtest.Open(t, base, webtest.Viewport{Width: 1280, Height: 800})
 	p.Visit("/docs#createKey")
 	p.Until(`document.getElementById("createKey")`)
-	p.Until(`document.activeElement.closest("section")?.id === "createKey"`) // a deep link leads there
+	p.Until(`document.activeElement.closest("section")?.id === "createKey"`) // a deep link shows its section
 	if top := webtest.Eval[float64](p, `document.getElementById("createKey").getBoundingClientRect().top`); top < -2 || top > 400 {
 		t.Errorf("the operation linked to is %v px from the top", top)
 	}
@@ -133,7 +133,7 @@ func testDocumentation(t *testing.T) {
 	if diff := cmp.Diff(toSet(inDocument), toSet(inPage)); diff != "" {
 		t.Errorf("description and page differ:\n%s", diff)
 	}
-	// Every link in the page leads somewhere, and no id is there twice.
+	// Every link in the page has a target, and no id occurs twice.
 	if dead := webtest.Eval[[]string](p, `[...document.querySelectorAll('a[href^="#"]')].map((a) => a.getAttribute("href").slice(1)).filter((id) => !document.getElementById(id))`); len(dead) > 0 {
 		t.Errorf("links lead nowhere: %v", dead)
 	}
@@ -147,7 +147,7 @@ func testDocumentation(t *testing.T) {
 		}
 	}
 
-	// By keyboard alone: to the search, a word, the first that is found.
+	// By keyboard only: to the search, a word, the first result.
 	p.Do(chromedp.KeyEvent("/"), chromedp.KeyEvent("restore"))
 	p.Until(`document.activeElement.id === "search" && document.getElementById("found").textContent.includes(" of ")`)
 	if webtest.Eval[bool](p, `document.getElementById("createKey").checkVisibility()`) || !webtest.Eval[bool](p, `document.getElementById("restoreRevision").checkVisibility()`) {
@@ -164,7 +164,7 @@ func testDocumentation(t *testing.T) {
 	p.Do(chromedp.KeyEvent(kb.Escape))
 	p.Until(`document.getElementById("createKey").checkVisibility()`)
 
-	// On paper everything is open, and afterwards as it was.
+	// Everything is open on paper, and closed again afterwards.
 	const closed = `document.querySelectorAll("details:not([open])").length`
 	before := webtest.Eval[float64](p, closed)
 	if webtest.Eval[float64](p, `dispatchEvent(new Event("beforeprint")) && `+closed) != 0 || before == 0 || webtest.Eval[float64](p, `dispatchEvent(new Event("afterprint")) && `+closed) != before {
@@ -189,7 +189,7 @@ func newPages(t *testing.T, cfg web.Config) *web.Web {
 	return w
 }
 
-// testNotReady: the sign-in page says why the service is not ready, for as long as it is not.
+// testNotReady: the sign-in page shows why the service is not ready, until it is.
 func testNotReady(t *testing.T) {
 	base, fake := serve(t, nil)
 	fake.set("/ready", answer{status: 503, body: `{"isSuccess":false,"errorCode":"unavailable","errorMessage":"not ready: the <b>store</b> is damaged; restore it with: app restore"}`})
@@ -250,7 +250,7 @@ func testLink(t *testing.T) {
 			}
 		}
 		p.Do(chromedp.KeyEvent(kb.Enter))
-		p.Until(`location.pathname === "/floor"`) // the link's page is in no history
+		p.Until(`location.pathname === "/floor"`) // the link's page is not in the history
 		if want := "GET /auth/callback?token=" + exampleToken; !slices.Contains(fake.seen(), want) {
 			t.Errorf("asked %s, want %s", fake.seen(), want)
 		}
@@ -260,7 +260,7 @@ func testLink(t *testing.T) {
 		name  string
 		reply answer
 		says  string
-		again bool // the link may be tried again
+		again bool // the link can be used again
 	}{
 		{"incomplete", envelope(400, "invalidInput", "token must not be empty"), "This link is not complete", false},
 		{"expired", envelope(403, "forbidden", "the link is not valid, or not any more"), "not valid any more", false},
@@ -358,8 +358,8 @@ func testLink(t *testing.T) {
 	})
 }
 
-// testWidths looks at every page from a phone to a wall screen, light and dark: nothing may stick out at the side,
-// and text must stand out from what is behind it.
+// testWidths opens every page from the width of a phone to that of a wall screen, light and dark: nothing may overflow
+// horizontally, and text must have enough contrast.
 func testWidths(t *testing.T) {
 	base, _ := serve(t, web.ExampleDemo)
 	for _, scheme := range []string{"light", "dark"} {
@@ -385,7 +385,7 @@ func testWidths(t *testing.T) {
 	}
 }
 
-// contrast lists texts whose contrast with what is behind them is below 4.5 (WCAG 2.2, 1.4.3), a few of each kind.
+// contrast returns texts with a contrast below 4.5 (WCAG 2.2, 1.4.3), a few of each kind.
 const contrast = `(() => {
 	const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
 	const rgba = (color) => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1); return [...canvas.getImageData(0, 0, 1, 1).data]; };

@@ -8,11 +8,11 @@ import (
 	"opsmon/app/origin"
 )
 
-// enter answers POST /signin/enter of the demo: a one-time token that signs in as its administrator, made for the press of
-// a button. It gives away nothing that the page does not show already (an administrator's key), and to nobody else: the
-// request must come from this machine and name it, so that neither the network nor a page whose name was made to point here
-// gets an answer; and it must come from the page itself, since browsers say where a POST is from and a page of another site
-// is refused. The token works once, and is used up at once.
+// enter handles POST /signin/enter of the demo: it returns a one-time token that signs in as the demo's administrator.
+// This reveals nothing beyond the page, which shows an administrator's key. The request must come from this computer
+// and name it as the host, so that neither the network nor a page with a forged host name gets a token. It must also
+// come from the page itself: browsers send the origin of a POST, and other sites are refused. The token works once, and
+// is used immediately.
 func (w *Web) enter(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Cache-Control", never)
 	switch {
@@ -41,9 +41,9 @@ func (w *Web) enter(rw http.ResponseWriter, r *http.Request) {
 		Result    result `json:"result"`
 	}{true, result{token}})
 	if err != nil {
-		panic("web: " + err.Error()) // strings always encode
+		panic("web: " + err.Error()) // cannot fail for strings
 	}
 	rw.Header().Set("Content-Type", "application/json")
 	rw.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	_, _ = rw.Write(body) // a client that went away is its own affair
+	_, _ = rw.Write(body) // a client that has disconnected is not an error
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Who may enter the demo by a press of a button: this machine alone, from the page itself.
+// Only this computer may enter the demo, from the page itself.
 func TestOnlyThisMachineEntersTheDemo(t *testing.T) {
 	made := 0
 	demo := *exampleDemo

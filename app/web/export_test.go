@@ -1,4 +1,4 @@
 package web
 
-// ExampleDemo is a demonstration that the tests of the pages show.
+// ExampleDemo is a demo for the tests of the pages.
 var ExampleDemo = exampleDemo

@@ -17,7 +17,7 @@ const (
 	iconPath   = "/favicon.ico"
 )
 
-// fixed are files at addresses that stay, because something names them that does not know the hash.
+// fixed are files with addresses without the hash, because something that does not know the hash refers to them.
 var fixed = map[string]string{
 	iconPath:               iconFile,
 	webAppPath:             "tablet/app.webmanifest",
@@ -27,15 +27,16 @@ var fixed = map[string]string{
 
 var styleSheet = regexp.MustCompile(`<link rel="(?:stylesheet|icon|apple-touch-icon)" href="\{\{\.Assets\}\}/([^"]+)"`)
 
-// worker makes the service worker of the tablet's page: assets/tablet/worker.js, which is told what to keep, so that the page
-// opens without the network. Its bytes differ whenever one of the files does, which is how browsers find out.
+// worker returns the service worker of the tablet's page: assets/tablet/worker.js with the list of files to store, so
+// that the page opens without a network. Its bytes change with any of the files, which is how browsers detect a new
+// version.
 func (s *site) worker(all sources, pack bool) (*file, error) {
 	code := all.contents[workerFile]
 	if code == nil {
 		return nil, fmt.Errorf("%s is missing", workerFile)
 	}
 	keep := []string{}
-	if s.hash != development { // where files change all the time nothing is kept
+	if s.hash != development { // files that change all the time are not stored
 		keep = s.offlineFiles(all)
 	}
 	list, err := json.Marshal(keep)
@@ -46,7 +47,7 @@ func (s *site) worker(all sources, pack bool) (*file, error) {
 	return newFile(types[".js"], append([]byte(head), code...), pack), nil
 }
 
-// offlineFiles lists the addresses of what the tablet's page consists of: the page, its folder, and all that it imports.
+// offlineFiles returns the addresses of the tablet's page: the page, its folder, and everything that it imports.
 func (s *site) offlineFiles(all sources) []string {
 	prefix := assetsPath + s.hash
 	list := []string{tabletPath, webAppPath}

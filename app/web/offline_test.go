@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// The tablet's page opens without the network when all that it asks for is kept, and a browser learns of a new version by the
+// The tablet's page opens without a network if all of its files are stored, and browsers detect a new version by the
 // worker's bytes.
 func TestTheWorkerKeepsAllOfTheTablet(t *testing.T) {
 	w := newWeb(t, Config{})
@@ -56,7 +56,7 @@ func TestTheWorkerKeepsAllOfTheTablet(t *testing.T) {
 	}
 }
 
-// importsOf returns the addresses of what a module asks for by relative paths.
+// importsOf returns the addresses of a module's relative imports.
 func importsOf(t *testing.T, hash, file string) (found []string) {
 	t.Helper()
 	text, err := os.ReadFile(file)

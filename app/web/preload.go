@@ -11,14 +11,14 @@ var (
 	imported   = regexp.MustCompile(`(?m)^(?:import|export)\b[^;"]*"(\.[^"]+)";`)
 )
 
-// sources are the files that are served, and the templates, by path. What a module imports is looked for once.
+// sources are the served files and the templates by path. The imports of a module are parsed once.
 type sources struct {
 	contents map[string][]byte
-	imports  map[string][]string // by module: what it imports itself
+	imports  map[string][]string // by module: its direct imports
 }
 
-// preloads lists the modules that a page needs before it can show anything, by their addresses: what its script imports, and so on. A
-// browser that is told asks for all of them at once, and not for one layer after the other.
+// preloads returns the addresses of the modules that a page needs before it can show anything: what its script imports,
+// and what those import. The browser then requests all of them at once instead of one layer after the other.
 func (s sources) preloads(page, assets string) (modules []view) {
 	script := pageScript.FindSubmatch(s.contents[page])
 	if script == nil {
@@ -30,7 +30,7 @@ func (s sources) preloads(page, assets string) (modules []view) {
 	return modules
 }
 
-// importsOf lists what a module imports, and what that imports, and so on.
+// importsOf returns a module's direct and indirect imports.
 func (s sources) importsOf(module string) (all []string) {
 	known := map[string]bool{}
 	var follow func(name string)
@@ -41,7 +41,7 @@ func (s sources) importsOf(module string) (all []string) {
 			}
 			known[of] = true
 			all = append(all, of)
-			if !strings.HasPrefix(of, vendorDir+"/") { // those are compressed here, and ask for few
+			if !strings.HasPrefix(of, vendorDir+"/") { // vendored modules are stored compressed and import little
 				follow(of)
 			}
 		}
@@ -50,7 +50,7 @@ func (s sources) importsOf(module string) (all []string) {
 	return all
 }
 
-// direct lists what a module imports itself.
+// direct returns a module's direct imports.
 func (s sources) direct(module string) []string {
 	list, known := s.imports[module]
 	if !known {

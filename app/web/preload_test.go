@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The console's page names every module that it starts with, each once and each there.
+// The console's page names every module that it starts with, each once and each existing.
 func TestPreloads(t *testing.T) {
 	w := newWeb(t, Config{Version: "1"})
 	page := httptest.NewRecorder()

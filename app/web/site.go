@@ -24,7 +24,7 @@ import (
 	"opsmon/app/negotiate"
 )
 
-// pageFiles are the pages by path.
+// pageFiles has the file of each page by path.
 var pageFiles = map[string]string{
 	consolePath: "console/index.html",
 	"/docs":     "docs/index.html",
@@ -43,11 +43,11 @@ var pageFiles = map[string]string{
 
 const (
 	signInPath  = "/signin"
-	consolePath = "/console" // such a page finds out itself what stands at a path below it
+	consolePath = "/console" // it also serves all paths below, which the page itself resolves
 	floorPath   = "/floor"
 )
 
-// pageAt returns the path of the page that answers a path, "" when there is none.
+// pageAt returns the path of the page that serves a path; "": none.
 func pageAt(at string) string {
 	for _, whole := range []string{consolePath, floorPath, tabletPath} {
 		if strings.HasPrefix(at, whole+"/") {
@@ -62,7 +62,7 @@ func pageAt(at string) string {
 
 const layoutFile = "shared/layout.html"
 
-// types are the content types by extension. A file of another kind is not served: the table grows with the pages.
+// types has the content types by extension. Other files are not served.
 var types = map[string]string{
 	".css": "text/css; charset=utf-8",
 	".js":  "text/javascript; charset=utf-8",
@@ -75,31 +75,31 @@ var types = map[string]string{
 
 const htmlType = "text/html; charset=utf-8"
 
-// How long browsers may keep an answer.
+// Values of Cache-Control.
 const (
 	forever    = "public, max-age=31536000, immutable" // the address changes with the content
 	revalidate = "no-cache"
 	never      = "no-store"
 )
 
-// site is all that is served, ready-made.
+// site has everything that is served, prepared.
 type site struct {
 	hash   string
 	static map[string]*file // by path below /assets/<hash>/
 	pages  map[string]*file // by path
-	demo   *file            // the sign-in page for this machine, when this is the demo
+	demo   *file            // the sign-in page of the demo for this computer
 	work   *file            // the service worker of the tablet's page
 }
 
 // file is one answer.
 type file struct {
 	kind            string
-	plain           []byte // nil where there is a compressed form: hardly a client asks for it
+	plain           []byte // nil if there is a compressed form: almost all clients accept gzip
 	compressed      []byte // gzip; nil where it would not be smaller
 	tag, compactTag string // entity tags, quoted
 }
 
-// readPages reads what is served of a folder, and the templates, by path.
+// readPages reads the served files of a folder and the templates, by path.
 func readPages(from fs.FS) (map[string][]byte, error) {
 	contents := map[string][]byte{}
 	err := fs.WalkDir(from, ".", func(name string, d fs.DirEntry, err error) error {
@@ -107,7 +107,7 @@ func readPages(from fs.FS) (map[string][]byte, error) {
 			return err
 		}
 		if name == vendorDir && d.IsDir() {
-			return fs.SkipDir // those of the binary are served, which nobody edits
+			return fs.SkipDir // vendored files are served from the binary, because nobody edits them
 		}
 		if d.IsDir() || types[path.Ext(name)] == "" && path.Ext(name) != ".html" {
 			return nil
@@ -126,7 +126,7 @@ func newSite(cfg Config, from fs.FS, vendored map[string]*file) (*site, error) {
 	s := &site{hash: development, static: maps.Clone(vendored), pages: map[string]*file{}}
 	if cfg.Dir == "" {
 		for name, f := range vendored {
-			contents[name] = slices.Concat(f.plain, f.compressed) // it has one of them
+			contents[name] = slices.Concat(f.plain, f.compressed) // one of them is empty
 		}
 		s.hash = hashOf(contents)
 	}
@@ -153,8 +153,8 @@ func newSite(cfg Config, from fs.FS, vendored map[string]*file) (*site, error) {
 	return s, nil
 }
 
-// addStatic adds the files that are served unchanged, without the vendored ones. It compresses several at a time, as that
-// takes most of a start's time here.
+// addStatic adds the files that are served unchanged, except the vendored ones. It compresses several at a time,
+// because that takes most of the start's time here.
 func (s *site) addStatic(contents map[string][]byte, vendored map[string]*file, pack bool) {
 	var mu sync.Mutex
 	var each errgroup.Group
@@ -172,7 +172,7 @@ func (s *site) addStatic(contents map[string][]byte, vendored map[string]*file, 
 			return nil
 		})
 	}
-	each.Wait() // nothing of it fails
+	each.Wait() // cannot fail
 }
 
 func render(from fs.FS, name string, v view, pack bool) (*file, error) {
@@ -197,7 +197,7 @@ func newFile(kind string, content []byte, pack bool) *file {
 	z := compressors.Get().(*gzip.Writer)
 	defer compressors.Put(z)
 	z.Reset(&b)
-	z.Write(content) // a bytes.Buffer takes everything
+	z.Write(content) // cannot fail for a bytes.Buffer
 	z.Close()
 	if b.Len() < len(content) {
 		f.plain = nil
@@ -206,11 +206,11 @@ func newFile(kind string, content []byte, pack bool) *file {
 	return f
 }
 
-// compressors are used again: each has 800 KB of memory.
+// compressors are reused because each has 800 KB of memory.
 var compressors = sync.Pool{New: func() any {
 	z, err := gzip.NewWriterLevel(nil, gzip.BestCompression)
 	if err != nil {
-		panic("web: " + err.Error()) // the level is the library's own
+		panic("web: " + err.Error()) // the level is valid
 	}
 	return z
 }}
@@ -219,14 +219,14 @@ func (f *file) compressWith(compressed []byte) {
 	f.compressed, f.compactTag = compressed, strings.TrimSuffix(f.tag, `"`)+`-gzip"`
 }
 
-// whole returns the answer as it is without compression.
+// whole returns the uncompressed answer.
 func (f *file) whole() []byte {
 	if f.compressed == nil {
 		return f.plain
 	}
 	z, err := gzip.NewReader(bytes.NewReader(f.compressed))
 	if err != nil {
-		panic("web: " + err.Error()) // it was compressed here, or before the program was built
+		panic("web: " + err.Error()) // it was compressed here or when the program was built
 	}
 	content, err := io.ReadAll(z)
 	if err != nil {
@@ -235,7 +235,7 @@ func (f *file) whole() []byte {
 	return content
 }
 
-// find returns the answer to a request and how long it may be kept; nil when there is none.
+// find returns the answer to a request and its Cache-Control; nil: none.
 func (s *site) find(r *http.Request, demo bool) (*file, string) {
 	at := r.URL.Path
 	cache := revalidate
@@ -289,15 +289,16 @@ func (f *file) serve(rw http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	rw.WriteHeader(http.StatusOK)
 	if r.Method != http.MethodHead {
-		_, _ = rw.Write(body) // a client that went away is its own affair
+		_, _ = rw.Write(body) // a client that has disconnected is not an error
 	}
 }
 
-// ofThisMachine reports whether a request is made on this machine and to it. The demo's key is for who started it. The name
-// that was asked for counts too: a page elsewhere whose name is made to point at this machine must not read it.
+// ofThisMachine reports whether a request is made on this computer and to it, because the demo's key is only for the
+// person who started it. The host name is checked, too: a page elsewhere whose name resolves to this computer must not
+// read it.
 func ofThisMachine(r *http.Request) bool { return isLoopback(r.Host) && fromLoopback(r.RemoteAddr) }
 
-// isLoopback reports whether a Host header names this machine as it knows itself.
+// isLoopback reports whether a Host header is a loopback name or address.
 func isLoopback(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -309,7 +310,7 @@ func isLoopback(host string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// fromLoopback reports whether a connection comes from this machine.
+// fromLoopback reports whether a connection comes from this computer.
 func fromLoopback(remote string) bool {
 	at, err := netip.ParseAddrPort(remote)
 	return err == nil && at.Addr().Unmap().IsLoopback()

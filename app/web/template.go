@@ -8,35 +8,34 @@ import (
 	"strings"
 )
 
-// template is a page with gaps, written as those of Go's html/template are, of which it knows what our pages need:
+// template is a page in a subset of Go's html/template:
 //
 //	{{.Name}}                             text, escaped for the content of elements and for quoted attributes
 //	{{if .Name}} … {{else}} … {{end}}     a bool
 //	{{range .Name}} … {{end}}             once with each of a []view
-//	{{define "name"}} … {{end}}           a piece, in the layout
-//	{{template "name" .}}                 a piece, put in
+//	{{define "name"}} … {{end}}           a block, in the layout
+//	{{template "name" .}}                 the use of a block
 //
-// That package is not used since it calls methods by names that are known only when it runs, for which the linker must
-// keep every exported method of every type in the binary: 3.9 MB.
+// html/template itself is not used because it calls methods by names that are only known at run time. The linker must
+// then keep every exported method of every type in the binary: 3.9 MB.
 type template struct {
 	name   string // of its file, for errors
 	parts  []part
 	pieces map[string][]part
 }
 
-// view is what a template is filled with, by name: string, bool or []view.
+// view has the values of a template by name: string, bool or []view.
 type view map[string]any
 
-// part is a stretch of text, or a tag with what it encloses.
+// part is a text, or a tag with its content.
 type part struct {
 	text      string
-	verb      string // "" text as it stands, "." a value, "if", "range", "template"
-	name      string // of the value or the piece
+	verb      string // "": text, ".": a value, "if", "range", "template"
+	name      string // of the value or the block
 	then, not []part
 }
 
-// readTemplate reads a page and the layout's pieces. It fails on tags that it does not know and pieces that are not
-// there.
+// readTemplate parses a page and the layout's blocks. It returns an error for unknown tags and missing blocks.
 func readTemplate(from fs.FS, layout, page string) (*template, error) {
 	t := &template{name: page, pieces: map[string][]part{}}
 	for _, name := range []string{layout, page} {
@@ -57,7 +56,7 @@ func readTemplate(from fs.FS, layout, page string) (*template, error) {
 	return t, nil
 }
 
-// reader cuts a template's text into parts. After an error it gives nothing more.
+// reader parses a template's text into parts. After an error it returns nothing more.
 type reader struct {
 	rest   string
 	pieces map[string][]part
@@ -70,7 +69,7 @@ func (r *reader) fail(format string, args ...any) {
 	}
 }
 
-// parts reads up to the tag that closes them, which it gives too: "else", "end", or "" at the end of the text.
+// parts parses up to the closing tag and returns that: "else", "end", or "" at the end of the text.
 func (r *reader) parts() (list []part, end string) {
 	for r.err == nil {
 		text, rest, found := strings.Cut(r.rest, "{{")
@@ -94,7 +93,7 @@ func (r *reader) parts() (list []part, end string) {
 	return nil, ""
 }
 
-// tag reads the rest of a tag: what it encloses.
+// tag parses the rest of a tag with its content.
 func (r *reader) tag(tag string) part {
 	verb, operand, _ := strings.Cut(tag, " ")
 	value, isValue := strings.CutPrefix(operand, ".")
@@ -137,7 +136,7 @@ func isName(s string) bool {
 
 func unquote(s string) string { return strings.TrimSuffix(strings.TrimPrefix(s, `"`), `"`) }
 
-// fill returns the page. It fails when a value is missing or of another kind.
+// fill returns the page. It returns an error if a value is missing or of another type.
 func (t *template) fill(v view) ([]byte, error) {
 	var b bytes.Buffer
 	if err := t.write(&b, t.parts, v); err != nil {

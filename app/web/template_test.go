@@ -87,8 +87,8 @@ func TestWrongTemplates(t *testing.T) {
 	}
 }
 
-// Whatever the values are, a page keeps its elements and attributes, and shows the values as they are. So every gap of
-// every page stands where escaped text is only text: not in a script, a comment, the name of a tag or without quotes.
+// Values never change the elements and attributes of a page, and are shown unchanged. Every placeholder must therefore
+// be where escaped text is only text: not in a script, a comment, a tag name or an unquoted attribute.
 func TestValuesAreOnlyText(t *testing.T) {
 	const hostile = "a b=c > \"'`<i>/--></title></script></style><script>alert(1)</script>&lt;{{.Name}}"
 	for _, name := range embeddedFiles(t) {
@@ -109,7 +109,7 @@ func TestValuesAreOnlyText(t *testing.T) {
 }
 
 // shapeOf fills a page with one text everywhere and returns its elements with their attributes, and how often the text
-// stands in it.
+// occurs.
 func shapeOf(t *testing.T, name string, is bool, text string) (shape []string, count int) {
 	t.Helper()
 	page, err := readTemplate(fs.FS(assets.FS), layoutFile, name)
@@ -144,7 +144,7 @@ func shapeOf(t *testing.T, name string, is bool, text string) (shape []string, c
 	return shape, count
 }
 
-// viewOf returns a value for everything that a page asks for.
+// viewOf returns a value for every placeholder of a page.
 func viewOf(page *template, parts []part, is bool, text string) view {
 	v := view{}
 	for _, p := range parts {

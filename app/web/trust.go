@@ -17,32 +17,32 @@ import (
 	"opsmon/assets"
 )
 
-// TrustConfig is what NewTrust needs.
+// TrustConfig has the dependencies and settings of a Trust.
 type TrustConfig struct {
-	Web *Web // gives the static files
-	CA  *CA  // nil where the plant brings its own certificate: there is no page then
-	// URL is where people reach the service, when somebody said so: https://, a host, and a port where it is not
-	// 443. "" = the host that a request asks for, with Port.
+	Web *Web // serves the static files
+	CA  *CA  // nil if the plant has its own certificate: there is no page then
+	// URL is the configured address of the service: https://, a host, and a port unless it is 443. "": the host of the
+	// request, with Port.
 	URL string
-	// Port gives the port of the service over TLS, and ClearPort that of Clear; ClearPort gives 0 where there is
-	// none. They are asked for each request, since ports may be chosen late.
+	// Port returns the TLS port of the service, and ClearPort that of Clear, or 0 if there is none. They are called for
+	// each request, because ports may be chosen late.
 	Port, ClearPort func() int
-	// Hosts gives the names and addresses by which other machines reach this one, the best first. It is asked for
-	// each page.
+	// Hosts returns the names and addresses of this computer in the network, the best first. It is called for each
+	// page.
 	Hosts func() []string
 }
 
-// CA is the certificate of the appliance's own authority, in the forms that devices take.
+// CA is the certificate of the appliance's own authority in the formats for devices.
 type CA struct {
-	Name        string // what devices list it under
-	Fingerprint string // SHA-256, pairs of hexadecimal digits with colons between
+	Name        string // the name in the devices' lists
+	Fingerprint string // SHA-256, pairs of hexadecimal digits separated by colons
 	DER         []byte
 	PEM         []byte
-	Profile     []byte // a configuration profile of Apple's
+	Profile     []byte // an Apple configuration profile
 }
 
-// Trust is the page that tells people how to make a device trust the appliance, with its downloads, and the handler of
-// the port without TLS. It may be used by many goroutines at once.
+// Trust serves the page with instructions and downloads to make a device trust the appliance, and the port without TLS.
+// It is safe for concurrent use.
 type Trust struct {
 	cfg  TrustConfig
 	page *template // nil with Config.Dir of the Web: it is read for each request
@@ -51,11 +51,11 @@ type Trust struct {
 const (
 	trustPath = "/trust"
 	trustFile = "trust/index.html"
-	openCode  = "/trust/open.svg"   // QR code of the page in the clear
-	httpsCode = "/trust/secure.svg" // of the page over HTTPS
+	openCode  = "/trust/open.svg"   // QR code of the page over HTTP
+	httpsCode = "/trust/secure.svg" // QR code of the page over HTTPS
 )
 
-// NewTrust reads the page. It fails when the template is wrong.
+// NewTrust reads the page. It returns an error if the template is invalid.
 func NewTrust(cfg TrustConfig) (*Trust, error) {
 	t := &Trust{cfg: cfg}
 	if cfg.CA == nil {
@@ -82,7 +82,7 @@ func (t *Trust) template() (*template, error) {
 	return readTemplate(from, layoutFile, trustFile)
 }
 
-// Handles reports whether a path is one of the page's own.
+// Handles reports whether a path belongs to the page.
 func (t *Trust) Handles(path string) bool {
 	switch path {
 	case trustPath, "/trust/ca.crt", "/trust/ca.pem", "/trust/ca.mobileconfig", openCode, httpsCode:
@@ -91,7 +91,7 @@ func (t *Trust) Handles(path string) bool {
 	return false
 }
 
-// ServeHTTP answers GET and HEAD for the paths that Handles, over TLS and in the clear alike.
+// ServeHTTP serves GET and HEAD for the paths of Handles, with and without TLS.
 func (t *Trust) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	t.guard(rw.Header(), r)
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -104,7 +104,7 @@ func (t *Trust) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		refuse(rw, r, http.StatusInternalServerError, "internalServerError", "the page could not be made: "+err.Error())
 		return
 	}
-	// No form of it is kept: a device that comes back after the authority was made anew must get the new one.
+	// Not cached: after the authority was created again, a device must get the new one.
 	rw.Header().Set("Cache-Control", never)
 	f.serve(rw, r)
 }
@@ -158,7 +158,7 @@ func (t *Trust) render(r *http.Request) (*file, error) {
 	return newFile(htmlType, content, false), nil
 }
 
-// inParts cuts a fingerprint into parts of four pairs, which eyes can hold.
+// inParts splits a fingerprint into groups of four pairs, which are easier to compare.
 func inParts(fingerprint string) []string {
 	const part = 4*3 - 1
 	var parts []string
@@ -193,7 +193,7 @@ func code(text string) (*file, error) {
 	return newFile(types[".svg"], b.Bytes(), false), nil
 }
 
-// guard sets the headers that keep other sites out. In the clear browsers ignore one of them, and complain.
+// guard sets the headers that isolate the page from other sites. Over HTTP browsers ignore one of them with a warning.
 func (t *Trust) guard(h http.Header, r *http.Request) {
 	t.cfg.Web.guard(h, r)
 	if r.TLS == nil && !isLoopback(r.Host) {
@@ -201,7 +201,7 @@ func (t *Trust) guard(h http.Header, r *http.Request) {
 	}
 }
 
-// asked returns the host that a request asks for, without the port; "" when it is none.
+// asked returns the host of a request without its port; "": invalid.
 func asked(r *http.Request) string {
 	host := r.Host
 	if name, _, err := net.SplitHostPort(host); err == nil {
@@ -217,8 +217,7 @@ func asked(r *http.Request) string {
 	return host
 }
 
-// others returns the host by which another device reaches the appliance: the one that was asked for, except names that
-// mean this machine alone.
+// others returns the host for other devices: that of the request, unless it means only this computer.
 func (t *Trust) others(r *http.Request) string {
 	host := asked(r)
 	if host != "" && !isLoopback(host) {
@@ -230,7 +229,7 @@ func (t *Trust) others(r *http.Request) string {
 	return host
 }
 
-// secure returns the address of the service over TLS for a host, without a slash at the end.
+// secure returns the address of the service over TLS for a host, without a trailing slash.
 func (t *Trust) secure(host string) string {
 	if t.cfg.URL != "" {
 		return strings.TrimSuffix(t.cfg.URL, "/")
@@ -251,11 +250,11 @@ func address(scheme, host string, port, usual int) string {
 	return scheme + "://" + host
 }
 
-// Clear serves the port without TLS: the trust page and the static files that it needs, and redirects to HTTPS for
-// all else. What would carry a secret is refused with the API's 403 (http-api.md section 7) rather than redirected, so
-// that a client set up with the wrong address does not go on sending its key in the clear and work: methods other than
-// GET and HEAD, requests with a credential, and paths that hold keys and tokens. Nothing of the request but its path
-// and query is repeated, and those only in redirects.
+// Clear serves the port without TLS: the trust page with its static files, and redirects to HTTPS for everything else.
+// Requests that would carry a secret are refused with the API's 403 (http-api.md section 7) instead of redirected,
+// because a client with the wrong address would otherwise work and continue to send its key unencrypted: methods other
+// than GET and HEAD, requests with a credential, and paths with keys or tokens. Only the path and the query are echoed,
+// and only in redirects.
 func (t *Trust) Clear() http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		t.guard(rw.Header(), r)
@@ -278,13 +277,13 @@ func (t *Trust) Clear() http.Handler {
 	})
 }
 
-// secret reports whether a request carries what only its user may know.
+// secret reports whether a request carries a secret.
 func secret(r *http.Request) bool {
 	return r.Header.Get("X-API-KEY") != "" || r.Header.Get("Authorization") != "" ||
 		strings.HasPrefix(r.URL.Path, "/key/") || strings.HasPrefix(r.URL.Path, "/auth/")
 }
 
-// redirect sends a browser to the same place over HTTPS. It is not for ever: the service may move, or lose TLS.
+// redirect redirects a browser to HTTPS. It is temporary, because the service may move or lose TLS.
 func (t *Trust) redirect(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Cache-Control", never)
 	host := asked(r)
@@ -303,10 +302,10 @@ func (t *Trust) redirect(rw http.ResponseWriter, r *http.Request) {
 	rw.WriteHeader(http.StatusTemporaryRedirect)
 }
 
-// StrictTransport makes browsers use nothing but HTTPS for this host for thirty days after each visit (RFC 6797). It
-// is for certificates that the plant brings itself: with those of the appliance's own authority, a device that does
-// not trust it yet could not go on past the warning, nor reach the trust page, since browsers then take HTTPS for
-// every port of the host. For that reason too, it stays short and leaves other hosts alone.
+// StrictTransport makes browsers use only HTTPS for this host for thirty days after each visit (RFC 6797). It is for
+// certificates of the plant. With the appliance's own authority, a device that does not trust it yet could not ignore
+// the warning or reach the trust page, because browsers then use HTTPS for every port of the host. For the same reason
+// the time is short and other hosts are not included.
 func StrictTransport(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if r.TLS != nil {

@@ -23,10 +23,10 @@ import (
 	"opsmon/app/web"
 )
 
-// appliance is a service with a certificate of its own authority, on two loopback ports, as it is wired.
+// appliance is a service with a certificate of its own authority, on two loopback ports.
 type appliance struct {
 	auto          *certs.Auto
-	clear, secure string // addresses, by the name opsmon.local
+	clear, secure string // addresses with the name opsmon.local
 }
 
 func startAppliance(t *testing.T, dir string) *appliance {
@@ -83,8 +83,8 @@ func startAppliance(t *testing.T, dir string) *appliance {
 	return &appliance{auto: auto, clear: fmt.Sprintf("http://opsmon.local:%d", clearPort), secure: fmt.Sprintf("https://opsmon.local:%d", port)}
 }
 
-// startDevice starts a browser as another device's: for it, opsmon.local is a name like any other. home is where it
-// keeps which authorities it trusts.
+// startDevice starts a browser as on another device: it does not treat opsmon.local specially. home has its trusted
+// authorities.
 func startDevice(t *testing.T, home string) *webtest.Browser {
 	t.Helper()
 	return webtest.NewBrowser(t, chromedp.Flag("host-resolver-rules", "MAP opsmon.local 127.0.0.1"),
@@ -118,7 +118,7 @@ func TestTrustPageInABrowser(t *testing.T) {
 	}
 }
 
-// The way that a person goes: the page in the clear, the certificate from it, and then HTTPS without a warning.
+// A person's steps: the page over HTTP, the certificate from it, and then HTTPS without a warning.
 func TestADeviceComesToTrustTheAppliance(t *testing.T) {
 	tool, err := exec.LookPath("certutil")
 	if err != nil {
@@ -132,7 +132,7 @@ func TestADeviceComesToTrustTheAppliance(t *testing.T) {
 		t.Errorf("a device that does not trust the appliance: %v", err)
 	}
 
-	// The files that devices download, from the page in the clear, as the browser gets them.
+	// The downloads of the page over HTTP, as the browser gets them.
 	p = stranger.Open(t, at.clear, webtest.Viewport{Width: 800, Height: 1000})
 	p.Visit("/trust")
 	pem := webtest.Eval[string](p, `fetch("/trust/ca.pem").then((a) => a.text())`)

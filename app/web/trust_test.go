@@ -40,8 +40,8 @@ func exampleTrust(t *testing.T, change ...func(*TrustConfig)) *Trust {
 	return trust
 }
 
-// askHost sends a request as another device does: in the clear where the target is a path, over TLS where it is an
-// address with https.
+// askHost sends a request as another device does: over HTTP if the target is a path, over TLS if it is an https
+// address.
 func askHost(h http.Handler, method, host, target string, headers ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, target, nil)
 	r.Host, r.RemoteAddr = host, "192.168.7.50:50000"
@@ -164,7 +164,7 @@ func TestTrustPage(t *testing.T) {
 	}
 }
 
-// Which addresses a reader sees: those that other devices can use.
+// The shown addresses are those that other devices can use.
 func TestTrustAddresses(t *testing.T) {
 	on443 := func(cfg *TrustConfig) {
 		cfg.Port, cfg.ClearPort = func() int { return 443 }, func() int { return 80 }
@@ -204,7 +204,7 @@ func TestTrustAddresses(t *testing.T) {
 	}
 }
 
-// shows reports whether a drawing has the squares of a text's QR code, and light ones round it.
+// shows reports whether a drawing is a text's QR code with light squares around it.
 func shows(t *testing.T, svg []byte, text string) bool {
 	t.Helper()
 	var drawing struct {
@@ -237,7 +237,7 @@ func shows(t *testing.T, svg []byte, text string) bool {
 	}
 	for y := range size {
 		for x := range size {
-			if dark[[2]int{x, y}] != want.Black(x-4, y-4) { // it is light outside
+			if dark[[2]int{x, y}] != want.Black(x-4, y-4) { // light outside of the code
 				return false
 			}
 		}
@@ -256,7 +256,7 @@ func TestThePortInTheClear(t *testing.T) {
 		method, host, target string
 		header               string
 		status               int
-		want                 string // where to, or the body
+		want                 string // the redirect's target, or the body
 	}{
 		{"GET", "opsmon.local:8080", "/", "", 307, at + "/"},
 		{"HEAD", "opsmon.local:8080", "/", "", 307, at + "/"},
@@ -315,7 +315,7 @@ func TestThePortInTheClear(t *testing.T) {
 	}
 }
 
-// With a certificate of the plant's own there is nothing to trust: the port only redirects.
+// With a certificate of the plant there is nothing to trust: the port only redirects.
 func TestThePortInTheClearWithoutAnAuthority(t *testing.T) {
 	trust := exampleTrust(t, func(cfg *TrustConfig) { cfg.CA = nil })
 	for _, target := range []string{"/", "/trust", "/trust/ca.crt", "/favicon.ico", "/assets/x/shared/app.css"} {
@@ -332,7 +332,7 @@ func TestTrustKeepsOtherSitesOut(t *testing.T) {
 	trust := exampleTrust(t)
 	for _, tt := range []struct{ host, target, opener string }{
 		{"opsmon.local:8443", "https://opsmon.local:8443/trust", "same-origin"},
-		{"opsmon.local:8080", "/trust", ""}, // browsers ignore it there, loudly
+		{"opsmon.local:8080", "/trust", ""}, // browsers ignore it there with a warning
 		{"127.0.0.1:8080", "/trust", "same-origin"},
 	} {
 		h := askHost(trust, "GET", tt.host, tt.target).Header()

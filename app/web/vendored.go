@@ -12,11 +12,11 @@ import (
 	"opsmon/assets"
 )
 
-// vendorDir is where the vendored packages stand among the static files.
+// vendorDir is the folder of the vendored packages in the static files.
 const vendorDir = "vendor"
 
-// readVendored returns the modules of the vendored packages by path below /assets/<hash>/. They stand compressed in
-// the binary and are served so, which makes the start cheap.
+// readVendored returns the modules of the vendored packages by path below /assets/<hash>/. The binary has them in
+// compressed form, and they are served so, which makes the start fast.
 func readVendored() (map[string]*file, error) {
 	z, err := assets.Vendor()
 	if err != nil {
@@ -33,7 +33,7 @@ func readVendored() (map[string]*file, error) {
 	return files, nil
 }
 
-// newPacked makes the answer from a file that is compressed by Deflate, which is what gzip wraps (RFC 1952).
+// newPacked returns the answer for a file compressed by Deflate, the content of gzip (RFC 1952).
 func newPacked(packed *zip.File) (*file, error) {
 	kind := types[path.Ext(packed.Name)]
 	if kind == "" || packed.Method != zip.Deflate {

@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { webtest.Main(m) }
 
-// vendored makes a page of the service ready to import vendored modules from.
+// vendored opens a page from which vendored modules can be imported.
 func vendored(t *testing.T) *webtest.Tab {
 	t.Helper()
 	s := webtest.Serve(t, webtest.Options{})
@@ -25,7 +25,7 @@ func vendored(t *testing.T) *webtest.Tab {
 	return tab
 }
 
-// Every vendored module loads, with all that it imports.
+// Every vendored module loads with all of its imports.
 func TestVendoredModulesLoadInABrowser(t *testing.T) {
 	z, err := assets.Vendor()
 	if err != nil {
@@ -49,8 +49,8 @@ func TestVendoredModulesLoadInABrowser(t *testing.T) {
 	tab.Clean()
 }
 
-// editor opens an editor of the manifest and a view of a difference, in a shadow root: there the library's styles are
-// adopted sheets, which the policy allows, and elsewhere style elements, which it forbids.
+// editor opens an editor of the manifest and a diff view in a shadow root. There the library's styles are adopted style
+// sheets, which the policy allows; elsewhere they are style elements, which it forbids.
 const editor = `(async () => {
 	const load = async (...names) => Object.assign({}, ...await Promise.all(names.map((n) => import(vendor + n + "/dist/index.js"))));
 	const cm = await load("@codemirror/state", "@codemirror/view", "@codemirror/language", "@codemirror/commands", "@codemirror/autocomplete", "@codemirror/lint", "@codemirror/search", "@codemirror/lang-json", "@codemirror/merge");
@@ -77,7 +77,7 @@ const editor = `(async () => {
 func TestTheCodeEditorKeepsThePolicy(t *testing.T) {
 	tab := vendored(t)
 	tab.Eval(editor)
-	// Its styles are there, those of highlighting as well.
+	// Its styles are applied, including those of highlighting.
 	tab.Until(`getComputedStyle(root.querySelector(".cm-scroller")).display === "flex"`)
 	tab.Until(`new Set([...root.querySelectorAll(".cm-editor:first-child .cm-line span")].map((e) => getComputedStyle(e).color)).size > 1`)
 
@@ -102,7 +102,7 @@ func TestTheCodeEditorKeepsThePolicy(t *testing.T) {
 	tab.Clean()
 }
 
-// It says why the editor must stand in a shadow root.
+// The test documents why the editor must be in a shadow root.
 func TestTheCodeEditorNeedsAShadowRoot(t *testing.T) {
 	tab := vendored(t)
 	tab.Eval(`(async () => { const { EditorView } = await import(vendor + "@codemirror/view/dist/index.js"); new EditorView({ doc: "x", parent: document.body }); })()`)

@@ -10,7 +10,8 @@ import (
 	"opsmon/assets"
 )
 
-// Vendored modules are served in both encodings, kept for ever, and from the binary while somebody works on the pages.
+// Vendored modules are served in both encodings, cached permanently, and served from the binary during work on the
+// pages.
 func TestVendoredModules(t *testing.T) {
 	z, err := assets.Vendor()
 	if err != nil {

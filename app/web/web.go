@@ -1,9 +1,9 @@
-// Package web serves the pages and their static files: the console, the floor, the operators' tablet, signing in,
-// the first set-up, the page behind one-time links (decisions.md section 4) and the API's documentation. They are whole in the binary: no page loads anything
-// from another host.
+// Package web serves the pages and their static files: the console, the floor, the operators' tablet, signing in, the
+// first set-up, the page of one-time links (decisions.md section 4) and the API's documentation. The binary has all of
+// them: no page loads anything from another host.
 //
-// Static files stand under /assets/<hash>/, one hash over all of them, so that modules find each other by relative
-// paths and may be kept for ever; pages name the hash and are asked for again each time.
+// Static files are below /assets/<hash>/, with one hash over all of them, so modules find each other by relative paths
+// and may be cached permanently. Pages contain the hash and are requested again each time.
 package web
 
 import (
@@ -23,59 +23,60 @@ import (
 	"opsmon/assets"
 )
 
-// Config is what New needs.
+// Config has the settings of a Web.
 type Config struct {
-	// Dir is a folder to serve the files from instead of those in the binary, for work on the pages: it is read anew
-	// for each request, and nothing is cached. "" = the files in the binary.
+	// Dir is a folder to serve the files from instead of the binary, for work on the pages: it is read for each
+	// request, and nothing is cached. "": the files in the binary.
 	Dir string
-	// Demo is what the sign-in page shows of the demo; nil when this is none. It is shown to this machine alone.
+	// Demo is shown on the sign-in page of the demo, only on this computer; nil: no demo.
 	Demo *DemoInfo
-	// Version of the program, for people.
+	// Version is the version of the program, for people.
 	Version string
-	// Secure says that clients reach the service over TLS.
+	// Secure is whether clients use TLS.
 	Secure bool
-	// PublicURL is what the service is set to be opened by; "" = nothing is set.
+	// PublicURL is the configured address of the service; "": not set.
 	PublicURL string
 }
 
-// DemoInfo is what the sign-in page tells of the demo (decisions.md section 7, `app demo`).
+// DemoInfo is the demo's part of the sign-in page (decisions.md section 7, `app demo`).
 type DemoInfo struct {
-	Account  string   // its id
+	Account  string   // ID
 	Email    string   // of its administrator
 	Plants   []string // their names
 	Groups   int
 	Stations int
 	SKUs     int
-	APIKey   string // raw; the demo's data is temporary, and so is the key
-	BaseURL  string // without a slash at the end
+	APIKey   string // the demo's data is temporary, and so is the key
+	BaseURL  string // without a trailing slash
 
-	// Enter makes a one-time token that signs in as the administrator. It is called for this machine alone (see enter).
+	// Enter returns a one-time token that signs in as the administrator. It is only called for this computer (see
+	// enter).
 	Enter func() (token string, err error)
 }
 
-// show puts the demo into the view of the sign-in page.
+// show adds the demo to the view of the sign-in page.
 func (d *DemoInfo) show(v view) {
 	v["Demo"], v["Plants"] = true, strings.Join(d.Plants, ", ")
 	v["APIKey"], v["Curl"] = d.APIKey, d.curl()
 	v["Groups"], v["Stations"], v["SKUs"] = strconv.Itoa(d.Groups), strconv.Itoa(d.Stations), strconv.Itoa(d.SKUs)
 }
 
-// curl is the first request to try. Double quotes work in every shell, that of Windows too.
+// curl returns the first request to try. Double quotes work in every shell, including Windows.
 func (d *DemoInfo) curl() string {
 	return fmt.Sprintf(`curl -H "X-API-KEY: %s" %s/account`, d.APIKey, d.BaseURL)
 }
 
-// Web serves the pages. It may be used by many goroutines at once.
+// Web serves the pages. It is safe for concurrent use.
 type Web struct {
 	cfg      Config
 	site     *site            // nil with Config.Dir: it is read for each request
 	vendored map[string]*file // by path
 }
 
-// development stands for the hash where files change all the time.
+// development replaces the hash if files change all the time.
 const development = "dev"
 
-// New reads the pages and compresses them. It fails when a template is wrong, or Dir cannot be read.
+// New reads and compresses the pages. It returns an error if a template is invalid or Dir cannot be read.
 func New(cfg Config) (*Web, error) {
 	files := fs.FS(assets.FS)
 	if cfg.Dir != "" {
@@ -97,14 +98,14 @@ func New(cfg Config) (*Web, error) {
 }
 
 const (
-	rootPath   = "/"             // leads to the floor
+	rootPath   = "/"             // redirects to the floor
 	enterPath  = "/signin/enter" // of the demo
 	assetsPath = "/assets/"
 	iconFile   = "shared/icon.svg"
 )
 
-// Handles reports whether a request is this room's; every other one is the API's. At /tablet stand both: who asks for a page gets
-// that, and programs get the API.
+// Handles reports whether a request is for this package; all others are for the API. /tablet is both: a request for a
+// page gets the page, any other the API.
 func (w *Web) Handles(r *http.Request) bool {
 	path := r.URL.Path
 	if pageAt(path) == tabletPath && fixed[path] == "" && path != workerPath {
@@ -113,8 +114,8 @@ func (w *Web) Handles(r *http.Request) bool {
 	return path == rootPath || pageAt(path) != "" || fixed[path] != "" || strings.HasPrefix(path, assetsPath) || path == enterPath && w.cfg.Demo != nil
 }
 
-// ServeHTTP answers GET and HEAD for the paths that Handles. What is not there is answered as the API does
-// (http-api.md section 7; decisions.md section 1): 404 and 405 with their envelopes.
+// ServeHTTP serves GET and HEAD for the paths of Handles. For others it answers as the API does (http-api.md section 7;
+// decisions.md section 1): 404 and 405 with their envelopes.
 func (w *Web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w.guard(rw.Header(), r)
 	if r.URL.Path == enterPath {
@@ -151,32 +152,32 @@ func (w *Web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Add("Vary", "Accept")
 	}
 	if r.URL.Path == workerPath {
-		rw.Header().Set("Service-Worker-Allowed", tabletPath) // which is above the folder that it stands in
+		rw.Header().Set("Service-Worker-Allowed", tabletPath) // the scope is above the worker's folder
 	}
 	f.serve(rw, r)
 }
 
-// policy is the content security policy of every answer: scripts and styles come from files of this service alone.
+// policy is the content security policy of every answer: scripts and styles only come from files of this service.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
 	"manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// permissions turns off what the pages never use. The tablet's keeps its screen on.
+// permissions turns off the browser features that no page uses. The tablet's page keeps its screen on.
 const permissions = "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), magnetometer=(), " +
 	"microphone=(), midi=(), payment=(), publickey-credentials-get=(), screen-wake-lock=(self), serial=(), usb=()"
 
-// guard sets the headers that keep other sites out of the pages.
+// guard sets the headers that isolate the pages from other sites.
 func (w *Web) guard(h http.Header, r *http.Request) {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Permissions-Policy", permissions)
-	if w.cfg.Secure || isLoopback(r.Host) { // elsewhere browsers ignore it, and complain in the console
+	if w.cfg.Secure || isLoopback(r.Host) { // elsewhere browsers ignore it with a warning
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	}
 }
 
-// hashOf is one hash over the names and the bytes of all files.
+// hashOf returns one hash over the names and the bytes of all files.
 func hashOf(files map[string][]byte) string {
 	h := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -186,7 +187,7 @@ func hashOf(files map[string][]byte) string {
 	return hex.EncodeToString(h.Sum(nil)[:10])
 }
 
-// refuse writes an error envelope. By the time in it pages know that it is the service that answers.
+// refuse writes an error envelope. Pages recognize the service's own answers by the time in it.
 func refuse(rw http.ResponseWriter, r *http.Request, status int, code, message string) {
 	body, err := json.Marshal(struct {
 		IsSuccess    bool   `json:"isSuccess"`
@@ -194,13 +195,13 @@ func refuse(rw http.ResponseWriter, r *http.Request, status int, code, message s
 		ErrorMessage string `json:"errorMessage"`
 	}{false, code, message})
 	if err != nil {
-		panic("web: " + err.Error()) // strings always encode
+		panic("web: " + err.Error()) // cannot fail for strings
 	}
 	rw.Header().Set("Content-Type", "application/json")
 	rw.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	rw.Header().Set("X-Time", strconv.FormatInt(time.Now().UnixMilli(), 10))
 	rw.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		_, _ = rw.Write(body) // a client that went away is its own affair
+		_, _ = rw.Write(body) // a client that has disconnected is not an error
 	}
 }

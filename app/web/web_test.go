@@ -35,7 +35,7 @@ var exampleDemo = &DemoInfo{
 	APIKey: "opk_9m4q6w3p5z8c2b7n4t6r9y3h5j2k7x", BaseURL: "http://127.0.0.1:8080",
 }
 
-// ask sends a request from this machine; headers are names and values in turn.
+// ask sends a request from this computer; headers are alternating names and values.
 func ask(w *Web, method, target string, headers ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, target, nil)
 	r.Host, r.RemoteAddr = "127.0.0.1:8080", "127.0.0.1:50000"
@@ -94,12 +94,13 @@ func TestEveryAnswerKeepsOtherSitesOut(t *testing.T) {
 					t.Errorf("%s %s: %s is %q", method, target, name, h.Get(name))
 				}
 			}
-			if allowed := h.Get("Permissions-Policy"); !strings.Contains(allowed, "camera=()") || !strings.Contains(allowed, "screen-wake-lock=(self)") { // a tablet's screen stays on
+			// keeps a tablet's screen on
+			if allowed := h.Get("Permissions-Policy"); !strings.Contains(allowed, "camera=()") || !strings.Contains(allowed, "screen-wake-lock=(self)") {
 				t.Errorf("%s %s: Permissions-Policy is %q", method, target, h.Get("Permissions-Policy"))
 			}
 		}
 	}
-	// Browsers ignore it, loudly, where they do not trust the connection.
+	// Browsers ignore it with a warning on connections that they do not trust.
 	if got := ask(w, "GET", "/", "Host", "plant.example").Header().Get("Cross-Origin-Opener-Policy"); got != "" {
 		t.Errorf("without TLS, Cross-Origin-Opener-Policy is %q", got)
 	}
@@ -258,8 +259,8 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// The demo's key is for the machine that runs it: not for the network, and not for a page whose name was made to
-// point at this machine.
+// The demo's key is only for the computer that runs it: not for the network, and not for a page whose name resolves to
+// this computer.
 func TestTheDemosKeyStaysOnThisMachine(t *testing.T) {
 	w := newWeb(t, Config{Demo: exampleDemo})
 	for _, tt := range []struct {
@@ -311,7 +312,7 @@ func TestTextIsEscaped(t *testing.T) {
 	}
 }
 
-// The policy forbids script and style that stand in the page; this says which page has them.
+// The policy forbids inline scripts and styles; this test finds the page that has them.
 func TestPagesHaveNoInlineScriptOrStyle(t *testing.T) {
 	w := newWeb(t, Config{Demo: exampleDemo})
 	static := regexp.MustCompile(`^/assets/` + w.site.hash + `/(.+)$`)
@@ -349,7 +350,7 @@ func TestPagesHaveNoInlineScriptOrStyle(t *testing.T) {
 	}
 }
 
-// Scripts import each other by relative paths, and never put text in as markup.
+// Scripts import each other by relative paths, and never insert text as markup.
 func TestScriptsImportFilesThatAreThere(t *testing.T) {
 	imports := regexp.MustCompile(`(?m)^import .* from "([^"]+)";$`)
 	served := embeddedFiles(t)
