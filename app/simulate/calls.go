@@ -12,20 +12,20 @@ import (
 	"opsmon/app/instant"
 )
 
-// people do what people do, through the API.
+// people performs the actions of people through the API.
 type people struct {
 	client    *client
 	seed      uint64
-	schedules map[string]string // work order -> id of the schedule
+	schedules map[string]string // work order -> schedule ID
 }
 
-// errNothingToDo says that there was nothing to be done.
+// errNothingToDo is the result of an action that had nothing to do.
 var errNothingToDo = errors.New("nothing to do")
 
 // object is the body of a request.
 type object map[string]any
 
-// query makes query parameters of names and values.
+// query returns query parameters of alternating names and values.
 func query(pairs ...string) url.Values {
 	q := url.Values{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -34,7 +34,7 @@ func query(pairs ...string) url.Values {
 	return q
 }
 
-// do does what an event tells. Errors: errNothingToDo, *Refusal, those of client.call.
+// do performs the action of an event. Errors: errNothingToDo, *Refusal, those of client.call.
 func (p *people) do(ctx context.Context, e *Event) error {
 	a := e.Act
 	switch a.Deed {
@@ -43,7 +43,7 @@ func (p *people) do(ctx context.Context, e *Event) error {
 		var no *Refusal
 		if errors.As(err, &no) && no.Status == conflict {
 			if k, lookup := p.find(ctx, e); lookup == nil && k.ID != "" {
-				return errNothingToDo // this plant was played before
+				return errNothingToDo // this plant was simulated before
 			}
 		}
 		return err
@@ -71,7 +71,7 @@ func (p *people) do(ctx context.Context, e *Event) error {
 	return errNothingToDo
 }
 
-// write makes a request that changes something. Sent again it counts once.
+// write sends a request with an effect. Repeated requests take effect once.
 func (p *people) write(ctx context.Context, e *Event, path string, q url.Values, in object, out any) error {
 	about := path
 	if e.Act.Schedule != nil {
@@ -81,19 +81,19 @@ func (p *people) write(ctx context.Context, e *Event, path string, q url.Values,
 	return p.client.ask(ctx, Request{Method: "POST", Path: path, Query: q, IdempotencyKey: key}, in, out)
 }
 
-// read asks for a list.
+// read requests a list.
 func (p *people) read(ctx context.Context, path string, q url.Values, out any) error {
 	return p.client.ask(ctx, Request{Method: "GET", Path: path, Query: q}, nil, out)
 }
 
-// known is a schedule that the service has.
+// known is an existing schedule of the service.
 type known struct {
 	ID    string `json:"id"`
 	State string `json:"state"`
 	Ref   string `json:"workOrderReference"`
 }
 
-// plan enters a schedule and returns its id.
+// plan enters a schedule and returns its ID.
 func (p *people) plan(ctx context.Context, e *Event) (string, error) {
 	s := e.Act.Schedule
 	in := object{"stationCode": e.Station, "workOrderReference": s.Ref, "plannedStartAt": instant.FormatMs(s.PlannedStart), "at": instant.FormatMs(e.Act.At)}
@@ -116,7 +116,7 @@ func (p *people) plan(ctx context.Context, e *Event) (string, error) {
 	return made.ID, nil
 }
 
-// find returns the schedule of an event, as the service has it; one without an id when it has none.
+// find returns the service's schedule for an event; without an ID if it has none.
 func (p *people) find(ctx context.Context, e *Event) (known, error) {
 	s := e.Act.Schedule
 	if id := p.schedules[s.Ref]; id != "" {
@@ -136,7 +136,7 @@ func (p *people) find(ctx context.Context, e *Event) (known, error) {
 	return known{}, nil
 }
 
-// start starts a schedule, which is entered first when nobody has.
+// start starts a schedule, and enters it first if it is missing.
 func (p *people) start(ctx context.Context, e *Event) error {
 	a, s := e.Act, e.Act.Schedule
 	k, err := p.find(ctx, e)
@@ -144,7 +144,7 @@ func (p *people) start(ctx context.Context, e *Event) error {
 	case err != nil:
 		return err
 	case k.State != "" && k.State != "planned":
-		return errNothingToDo // this plant was played before
+		return errNothingToDo // this plant was simulated before
 	case k.ID == "" && s.Quick:
 		return p.quick(ctx, e)
 	case k.ID == "":
@@ -155,7 +155,7 @@ func (p *people) start(ctx context.Context, e *Event) error {
 	return p.write(ctx, e, "/schedule/"+url.PathEscape(k.ID)+"/start", query("endrunning", "true"), object{"at": instant.FormatMs(a.At), "initials": a.Initials}, nil)
 }
 
-// quick starts a schedule that nobody planned.
+// quick starts an unplanned schedule.
 func (p *people) quick(ctx context.Context, e *Event) error {
 	a, s := e.Act, e.Act.Schedule
 	in := object{"stationCode": e.Station, "workOrderReference": s.Ref, "at": instant.FormatMs(a.At), "initials": a.Initials}
@@ -175,7 +175,7 @@ func (p *people) quick(ctx context.Context, e *Event) error {
 	return nil
 }
 
-// end ends a schedule. One that was to end by itself may have done so.
+// end ends a schedule. An automatic one may have ended already.
 func (p *people) end(ctx context.Context, e *Event) error {
 	k, err := p.find(ctx, e)
 	if err != nil {
@@ -193,7 +193,7 @@ func (p *people) end(ctx context.Context, e *Event) error {
 	return err
 }
 
-// explain returns what caused a stop: of those that the service found, the one that has most of its time.
+// explain sets the cause of a stop: of the service's stops, the one that overlaps the event's most.
 func (p *people) explain(ctx context.Context, e *Event) error {
 	a := e.Act
 	var list []struct {
@@ -222,14 +222,14 @@ func (p *people) explain(ctx context.Context, e *Event) error {
 	return p.write(ctx, e, "/issue/"+url.PathEscape(id)+"/cause", nil, object{"causeCode": a.Reason, "initials": a.Initials, "at": instant.FormatMs(a.At)}, nil)
 }
 
-// pending is a task that is to be done.
+// pending is a pending Task.
 type pending struct {
 	ID    string `json:"id"`
 	Code  string `json:"taskCode"`
 	Notes bool   `json:"requireNotes"`
 }
 
-// doTasks completes most of the tasks that are pending at the station.
+// doTasks completes most of the pending Tasks of the station.
 func (p *people) doTasks(ctx context.Context, e *Event) error {
 	a := e.Act
 	var list []pending
@@ -239,7 +239,7 @@ func (p *people) doTasks(ctx context.Context, e *Event) error {
 	slices.SortFunc(list, func(x, y pending) int { return strings.Compare(x.ID, y.ID) })
 	done := 0
 	for _, t := range list {
-		if newDice(uint64(a.At), t.Code).float() < 0.15 || done == 10 { // forgotten, or later
+		if newDice(uint64(a.At), t.Code).float() < 0.15 || done == 10 { // forgotten, or done later
 			continue
 		}
 		in := object{"initials": a.Initials, "at": instant.FormatMs(a.At)}

@@ -8,28 +8,28 @@ import (
 	"time"
 )
 
-// Request is what is asked of the service.
+// Request is a request to the service.
 type Request struct {
 	Method, Path   string
 	Query          url.Values
-	IdempotencyKey string // the same request sent twice counts once; "" for none
-	Body           []byte // JSON; nil: none
+	IdempotencyKey string // a repeated request takes effect once; "": none
+	Body           []byte // JSON; nil: no body
 }
 
-// Answer is what it answered.
+// Answer is the answer to a Request.
 type Answer struct {
 	Status     int
-	RetryAfter time.Duration // 0: it did not say
+	RetryAfter time.Duration // 0: not given
 	Body       []byte
 }
 
-// Send makes a request and gives the answer, whatever its status. An error means that there was none.
+// Send sends a request and returns the answer with any status. An error means that there was no answer.
 type Send func(context.Context, Request) (Answer, error)
 
-// Refusal is an answer that is no success.
+// Refusal is an error answer.
 type Refusal struct {
 	Status  int
-	Code    string // the API's errorCode
+	Code    string // errorCode of the API
 	Message string
 }
 
@@ -44,13 +44,13 @@ func (r *Refusal) Error() string {
 // client sends requests until they are answered.
 type client struct {
 	send     Send
-	patience time.Duration // for how long a request is tried again
-	again    bool          // also one that got no answer: what it asks for counts once
-	retried  int           // requests that were sent again
+	patience time.Duration // how long a request is retried
+	again    bool          // also retry after a lost answer, because requests take effect once
+	retried  int           // number of retries
 	waiting  func(why string)
 }
 
-// Statuses that mean something here (http-api.md section 7, decisions.md section 1).
+// Statuses with a special meaning (http-api.md section 7, decisions.md section 1).
 const (
 	unauthorized    = 401
 	forbidden       = 403
@@ -59,14 +59,14 @@ const (
 	unavailable     = 503
 )
 
-// Bounds of how long a refused request waits until it is sent again.
+// Limits of the time between retries.
 const (
 	leastWait = 200 * time.Millisecond
 	mostWait  = time.Minute
 )
 
-// call sends a request. A service that is busy (429, 503) is asked again when it says, one that does not answer a little
-// later each time, until patience ends. Errors: *Refusal, ctx's, that of the last attempt.
+// call sends a request. A busy service (429, 503) is asked again at the time that it requests, one that does not answer
+// with increasing delays, until patience ends. Errors: *Refusal, ctx's, that of the last attempt.
 func (c *client) call(ctx context.Context, r Request) ([]byte, error) {
 	began, wait := time.Now(), leastWait
 	for {
@@ -100,7 +100,7 @@ func (c *client) call(ctx context.Context, r Request) ([]byte, error) {
 	}
 }
 
-// ask is call with what is sent and answered as JSON: result or results of the envelope goes to out, unless that is nil.
+// ask is call with JSON: it encodes in, and decodes the envelope's result or results into out unless that is nil.
 func (c *client) ask(ctx context.Context, r Request, in, out any) error {
 	if in != nil {
 		b, err := json.Marshal(in)
@@ -138,7 +138,7 @@ func refusal(a Answer) *Refusal {
 			Issue string `json:"issue"`
 		} `json:"details"`
 	}
-	_ = json.Unmarshal(a.Body, &f) // an answer of something else says nothing
+	_ = json.Unmarshal(a.Body, &f) // ignore answers in another format
 	r := &Refusal{Status: a.Status, Code: f.ErrorCode, Message: f.ErrorMessage}
 	if len(f.Details) > 0 {
 		r.Message = fmt.Sprintf("%s %s", f.Details[0].Field, f.Details[0].Issue)
@@ -146,7 +146,7 @@ func refusal(a Answer) *Refusal {
 	return r
 }
 
-// sleep waits, or ends with ctx.
+// sleep waits for a time or the end of ctx.
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -158,14 +158,14 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// outcome is what the service says of one signal.
+// outcome is the service's result for one signal.
 type outcome struct {
 	Index    int    `json:"index"`
 	Accepted bool   `json:"accepted"`
 	Issue    string `json:"issue"`
 }
 
-// signals sends a batch: the objects, with commas between them.
+// signals sends a batch of objects separated by commas.
 func (c *client) signals(ctx context.Context, objects []byte) ([]outcome, error) {
 	body := append([]byte(`{"signals":[`), objects...)
 	b, err := c.call(ctx, Request{Method: "POST", Path: "/signal", Body: append(body, "]}"...)})
@@ -181,7 +181,7 @@ func (c *client) signals(ctx context.Context, objects []byte) ([]outcome, error)
 	return out.Results, nil
 }
 
-// Fetch makes a request that changes nothing and returns the body of a success. Errors: *Refusal, those of send.
+// Fetch sends a request without effects and returns the body of a success. Errors: *Refusal, those of send.
 func Fetch(ctx context.Context, send Send, r Request) ([]byte, error) {
 	c := client{send: send, patience: time.Minute, again: true}
 	return c.call(ctx, r)

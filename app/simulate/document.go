@@ -1,6 +1,7 @@
 package simulate
 
-// The manifest, as far as playing it needs it (http-api.md section 2.3). What is null or absent is the zero value.
+// The part of a manifest that the simulation needs (http-api.md section 2.3). null and absent values are the zero
+// value.
 type (
 	document struct {
 		Account struct {
@@ -81,7 +82,7 @@ type (
 		rateDocument
 		levelDocument
 	}
-	// levelDocument is what may be set at every level.
+	// levelDocument has the fields that can be set at every level.
 	levelDocument struct {
 		IncludeReasonCodes   []string `json:"includeReasonCodes"`
 		ExcludeReasonCodes   []string `json:"excludeReasonCodes"`

@@ -6,13 +6,13 @@ import (
 	"opsmon/app/engine/calendar"
 )
 
-// monthKey names a station's month: the production day of its first date.
+// monthKey identifies a station's month: the production day of its first date.
 type monthKey struct {
 	station *Station
 	first   calendar.Day
 }
 
-// reading is what a station's meter shows: kWh since the production day of the first of the month began.
+// reading returns a station's meter reading: kWh since the start of the production day of the first of the month.
 func (g *Generator) reading(p *plot, at int64) float64 {
 	s := p.station
 	first := firstOfMonth(p.day)
@@ -30,13 +30,13 @@ func (g *Generator) reading(p *plot, at int64) float64 {
 	return total
 }
 
-// wired is what a meter shows for a kWh that a machine used: some is lost on the way.
+// wired is the kWh measured by a meter for each kWh used by a machine, because of losses.
 const wired = 1.04
 
-// baseKw is what a works uses beside its machines.
+// baseKw is the consumption of a plant besides its machines.
 const baseKw = 6.5
 
-// usedBefore is what a station used from the start of one day to that of another of the same month.
+// usedBefore returns the consumption of a station from the start of one day to that of another of the same month.
 func (g *Generator) usedBefore(s *Station, first, until calendar.Day) float64 {
 	if s.meterOnly {
 		total := baseKw * float64(s.calendar.DayRange(until).Start-s.calendar.DayRange(first).Start) / float64(hour)

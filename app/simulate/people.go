@@ -7,28 +7,27 @@ import (
 	"sort"
 )
 
-// Deed is what people do.
+// Deed is the kind of an action by people.
 type Deed uint8
 
-// The deeds.
 const (
 	Plan    Deed = iota + 1 // enter a schedule
-	Start                   // start it
-	End                     // end it
-	SignOn                  // tell who works at the station
-	Count                   // enter what was made, by hand
-	Reject                  // take good pieces back
-	Cause                   // say why it stood still
-	DoTasks                 // do the tasks that are due
-	Walk                    // start a Task list that nothing else starts
+	Start                   // start a schedule
+	End                     // end a schedule
+	SignOn                  // set the operator of the station
+	Count                   // enter counts by hand
+	Reject                  // reject good units
+	Cause                   // set the cause of a stop
+	DoTasks                 // do the pending Tasks
+	Walk                    // start a Task list on demand
 	Halt                    // begin a manual downtime
-	Resume                  // end it
+	Resume                  // end a manual downtime
 )
 
-// Act is something that people do. Which of the fields count depends on Deed.
+// Act is an action of people. Which fields are used depends on Deed.
 type Act struct {
 	Deed     Deed
-	At       int64     // when it is so, which may be before it is sent
+	At       int64     // when it takes effect, which may be before it is sent
 	Schedule *Schedule // Plan, Start, End, Count, Reject
 	From, To int64     // Cause: the stop
 	Reason   string    // Cause, Halt
@@ -41,18 +40,18 @@ type Act struct {
 
 // Schedule is a schedule as people enter it.
 type Schedule struct {
-	Ref          string // the work order, by which it is found again
+	Ref          string // the work order, which identifies it
 	SKU          string // of a production schedule
 	Reason       string // of a non-production one
 	PlannedStart int64
-	PlannedEnd   int64   // 0: none
-	Quantity     float64 // units; 0: none
-	Quick        bool    // it is started without having been entered
-	AutoEnd      bool    // it ends when its quantity is made
-	start, end   int64   // as it goes
+	PlannedEnd   int64   // 0: not planned
+	Quantity     float64 // units; 0: not planned
+	Quick        bool    // started without having been planned
+	AutoEnd      bool    // ends with its quantity
+	start, end   int64   // actual times
 }
 
-// acts appends what people do at a station in [from, to) of the plot's day.
+// acts appends the actions of people at a station in [from, to) of the plot's day.
 func (g *Generator) acts(list []Event, p *plot, from, to int64) []Event {
 	if p.station.meterOnly {
 		return list
@@ -61,7 +60,7 @@ func (g *Generator) acts(list []Event, p *plot, from, to int64) []Event {
 		p.peopled = true
 		p.crew(&roll{dice: p.dice.about(2)})
 		next := g.plot(p.station, p.day+1)
-		for i := range next.jobs { // tomorrow is planned today
+		for i := range next.jobs { // plan tomorrow's schedules today
 			if s := next.schedule(i); !s.Quick {
 				p.act(p.Start+9*hour+int64(i)*7*second, Act{Deed: Plan, Schedule: s})
 			}
@@ -81,8 +80,8 @@ func (g *Generator) acts(list []Event, p *plot, from, to int64) []Event {
 	return list
 }
 
-// Underway returns what was done before a moment and still counts then: the schedules that are planned, those that run
-// (started at that moment) and who works where. With it a plant can be played from any moment on.
+// Underway returns the actions before a moment that still matter then: planned schedules, running schedules (started at
+// that moment) and operators. With them a simulation can start at any moment.
 func (g *Generator) Underway(stations []string, at int64) ([]Event, error) {
 	before, err := g.Events(stations, at-2*day, at)
 	if err != nil {
@@ -129,7 +128,7 @@ func (p *plot) act(sent int64, a Act) {
 	}
 }
 
-// schedule returns a job as people enter it, always the same one.
+// schedule returns a job as people enter it, always the same object.
 func (p *plot) schedule(i int) *Schedule {
 	j := &p.jobs[i]
 	if j.entered == nil {
@@ -144,7 +143,7 @@ func (p *plot) schedule(i int) *Schedule {
 	return j.entered
 }
 
-// crew is what people do in the day.
+// crew adds the actions of people in the day.
 func (p *plot) crew(r *roll) {
 	s := p.station
 	who := initials(r)
@@ -175,7 +174,7 @@ func (p *plot) crew(r *roll) {
 	}
 }
 
-// runJob starts and ends a production schedule, and counts where machines do not.
+// runJob starts and ends a production schedule, and enters counts if machines do not.
 func (p *plot) runJob(i int, r *roll) {
 	s, j, sched := p.station, &p.jobs[i], p.schedule(i)
 	who := initials(r)
@@ -200,7 +199,7 @@ func (p *plot) runJob(i int, r *roll) {
 	}
 }
 
-// explain returns what caused the stops that the service is to have found. Some are never explained.
+// explain sets the causes of the stops that the service should have found. Some get no cause.
 func (p *plot) explain(r *roll) {
 	for i := range p.spells {
 		sp := &p.spells[i]
@@ -221,7 +220,7 @@ func (p *plot) explain(r *roll) {
 	}
 }
 
-// registered is how long a stop must be for the service to find it, ms.
+// registered returns the shortest duration of a stop that the service finds, ms.
 func (s *Station) registered(k *sku) int64 {
 	switch {
 	case s.downtime == "off":
@@ -232,7 +231,7 @@ func (s *Station) registered(k *sku) int64 {
 	return s.threshold + minute
 }
 
-// initials are three letters that are nobody's.
+// initials returns three random letters.
 func initials(r *roll) string {
 	const letters = "ABDEFGHJKLMNPRSTVW"
 	var b [3]byte

@@ -12,10 +12,10 @@ import (
 	"opsmon/app/engine/calendar"
 )
 
-// Plant is what a manifest says of its stations, as far as playing them needs it. An account with several plants is one
-// Plant here: each station knows its own calendar.
+// Plant is the part of a manifest about stations that the simulation needs. An account with several plants is one Plant
+// here: each station has its own calendar.
 type Plant struct {
-	Account  string // its id
+	Account  string // ID
 	Stations []*Station
 }
 
@@ -24,34 +24,35 @@ type Station struct {
 	Code     string
 	calendar *calendar.Calendar
 	shifts   bool       // it has a shift pattern
-	parts    []*Station // of a meter: the stations whose use it measures
+	parts    []*Station // of a meter: the stations that it measures
 
 	meterOnly, schedulingOnly, alwaysConnected                           bool
 	manualProduction, reject, quick, cutShort, manualDowntime, tasks     bool
 	autoEnd                                                              bool
-	productive, downtime                                                 string  // modes, the defaults filled in
+	productive, downtime                                                 string  // modes, with defaults filled in
 	stoppedKw, stoppedSpeed, speedScale, speedOffset, speedRatio, target float64 // target: line speed; 0: none
 	nominalKw                                                            float64
-	threshold, holdOn, minimumCycle                                      int64 // ms; threshold: of stops by utilisation and speed
-	rate                                                                 rateDocument
-	skus                                                                 []sku
-	causes                                                               []string // reason codes for stops
-	breaks, changeovers                                                  []string // reason codes for non-production schedules
-	byHand                                                               []string // Task lists that people start
+	// ms; threshold: of stops by utilisation and by speed
+	threshold, holdOn, minimumCycle int64
+	rate                            rateDocument
+	skus                            []sku
+	causes                          []string // reason codes for stops
+	breaks, changeovers             []string // reason codes for non-production schedules
+	byHand                          []string // Task lists started by people
 }
 
-// sku is a product as one station makes it.
+// sku is a product at one station.
 type sku struct {
 	code         string
-	perMinute    float64 // units; 0: nobody has set a rate
+	perMinute    float64 // units; 0: no rate
 	perCycle     float64 // units a cycle
 	speed        float64 // line speed target; 0: none
-	gap          int64   // ms without a unit after which production detection calls it a stop
+	gap          int64   // ms without a unit after which detection by production finds a stop
 	minimumCycle int64   // ms
-	quick        bool    // it may be started without a plan
+	quick        bool    // quick schedules are allowed
 }
 
-// ReadPlant makes a plant of a manifest as GET /account/manifest answers it, which is one that the service has accepted.
+// ReadPlant decodes an accepted manifest, as returned by GET /account/manifest.
 func ReadPlant(manifest []byte) (*Plant, error) {
 	var doc document
 	if err := json.Unmarshal(manifest, &doc); err != nil {
@@ -99,7 +100,7 @@ func (p *Plant) addPlant(doc *document, from *plantDocument) error {
 	return nil
 }
 
-// measure makes a meter measure the stations among some that are none.
+// measure sets the stations measured by a meter: those in among that are not meters.
 func (s *Station) measure(among []*Station) {
 	if !s.meterOnly {
 		return
@@ -144,7 +145,7 @@ func readStation(doc *document, p *plantDocument, g *groupDocument, from *statio
 		&s.tasks:            func(l *levelDocument) string { return l.EnableTasks },
 		&s.autoEnd:          func(l *levelDocument) string { return l.EnableAutoEndOnQuantityComplete },
 	} {
-		for _, l := range levels { // the last that decides counts
+		for _, l := range levels { // the last level with a decision wins
 			if v := get(l); v == "on" || v == "off" {
 				*flag = v == "on"
 			}
@@ -165,7 +166,7 @@ func readStation(doc *document, p *plantDocument, g *groupDocument, from *statio
 	return s, nil
 }
 
-// readSKU returns a product with what the station adds to it (monitoring.md section 3: units, rate).
+// readSKU returns a product with the station's settings (monitoring.md section 3: units, rate).
 func (s *Station) readSKU(k skuDocument) sku {
 	out := sku{code: k.Code, perCycle: max(k.PartsPerCycle, 1), speed: k.LineSpeedTarget, minimumCycle: int64(k.MinimumCycleTime), quick: k.AllowUseInQuickSchedule}
 	if out.perMinute = perMinute(k.rateDocument, out.perCycle); out.perMinute == 0 {
@@ -187,7 +188,7 @@ func (s *Station) readSKU(k skuDocument) sku {
 	return out
 }
 
-// perMinute returns units per minute; the first way that is set counts.
+// perMinute returns units per minute by the first rate that is set.
 func perMinute(r rateDocument, perCycle float64) float64 {
 	switch {
 	case r.CycleTime > 0:
@@ -218,8 +219,7 @@ func (s *Station) readCalendar(doc *document, p *plantDocument, pattern string, 
 	return nil
 }
 
-// readReasons finds the reasons that can be chosen at the station: those without reasons of their own below them
-// (decisions.md section 3).
+// readReasons sets the selectable reasons of the station: those without children (decisions.md section 3).
 func (s *Station) readReasons(reasons []reasonDocument, levels []*levelDocument) {
 	var walk func(list []reasonDocument, above []string)
 	walk = func(list []reasonDocument, above []string) {
@@ -245,8 +245,8 @@ func (s *Station) readReasons(reasons []reasonDocument, levels []*levelDocument)
 	walk(reasons, nil)
 }
 
-// available reports whether a reason is left when each level has included and excluded; codes are the reason's own and
-// those above it, since a code stands for its whole subtree.
+// available reports whether a reason remains after the inclusions and exclusions of each level. codes has the reason's
+// own code and those of its ancestors, because a code applies to its whole subtree.
 func available(codes []string, levels []*levelDocument) bool {
 	named := func(list []string) bool {
 		return slices.ContainsFunc(codes, func(code string) bool { return slices.Contains(list, code) })
@@ -259,7 +259,7 @@ func available(codes []string, levels []*levelDocument) bool {
 	return true
 }
 
-// readTaskLists finds the Task lists of the station that people start.
+// readTaskLists sets the Task lists that people start at the station.
 func (s *Station) readTaskLists(doc *document, levels []*levelDocument) {
 	for _, list := range doc.Account.TaskLists {
 		included, excluded := false, false

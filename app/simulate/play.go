@@ -10,37 +10,37 @@ import (
 	"time"
 )
 
-// PlayConfig is what NewPlayer needs.
+// PlayConfig has the settings of a Player.
 type PlayConfig struct {
 	Generator *Generator
 	Send      Send
 	Stations  []string          // nil: all
-	From      int64             // the first moment played
-	Until     int64             // the moment at which it ends; 0: never
-	Speed     float64           // plant's time for each of ours; 0: as fast as the service takes it
-	Batch     int               // the most signals in a request; 0: 2000
-	Only      func(*Event) bool // which events are played; nil: all
-	Step      int64             // the longest stretch of the plant's time whose signals go together, ms; 0: 15 minutes
-	// Clock is told up to which moment of the plant's time the next events reach, ms, before they are sent: for who sets the
-	// service's own clock. nil: nobody.
+	From      int64             // start of the simulated time
+	Until     int64             // end of the simulated time; 0: none
+	Speed     float64           // simulated time per real time; 0: as fast as the service accepts it
+	Batch     int               // largest number of signals in a request; 0: 2000
+	Only      func(*Event) bool // filter of events; nil: all
+	Step      int64             // longest simulated time whose signals are sent together, ms; 0: 15 minutes
+	// Clock is called before events are sent, with the end of their simulated time, ms, to set the service's clock.
+	// nil: no call.
 	Clock    func(at int64)
 	Patience time.Duration
-	Report   func(Progress)   // told now and then; nil: nobody
-	Trouble  func(why string) // told of what is refused, once for each sort of reason, and of waiting; nil: nobody
+	Report   func(Progress)   // called from time to time; nil: no call
+	Trouble  func(why string) // called for refusals, once for each kind, and for waiting; nil: no call
 }
 
-// Progress is how far playing has got.
+// Progress is the progress of a Player.
 type Progress struct {
-	At       int64 // everything before it was played
-	Behind   int64 // ms of the plant's time by which it lags what the speed asks for
-	Signals  int   // that were taken
-	Acts     int   // of people, likewise
-	Refused  int   // signals and acts that the service did not take
-	Retried  int   // requests that were sent more than once
+	At       int64 // everything before it was sent
+	Behind   int64 // ms of simulated time behind the requested speed
+	Signals  int   // accepted signals
+	Acts     int   // accepted actions of people
+	Refused  int   // refused signals and actions
+	Retried  int   // requests sent more than once
 	Requests int
 }
 
-// Player plays a plant to a service. Use it once, from one goroutine.
+// Player plays a simulated plant to a service. It must be used once, from one goroutine.
 type Player struct {
 	cfg      PlayConfig
 	client   client
@@ -49,18 +49,18 @@ type Player struct {
 	told     map[string]bool
 	reported time.Time
 
-	objects []byte // signals that wait for the next request
+	objects []byte // signals for the next request
 	waiting int
 }
 
-// Bounds of a step, in which events are made and sent.
+// Limits of a step, in which events are generated and sent.
 const (
-	longestStep  = 15 * minute            // of the plant's time
-	shortestStep = 200 * time.Millisecond // of ours
+	longestStep  = 15 * minute            // of simulated time
+	shortestStep = 200 * time.Millisecond // of real time
 	reportEvery  = 5 * time.Second
 )
 
-// NewPlayer makes a player.
+// NewPlayer returns a Player.
 func NewPlayer(cfg PlayConfig) *Player {
 	if cfg.Batch <= 0 {
 		cfg.Batch = 2000
@@ -75,14 +75,14 @@ func NewPlayer(cfg PlayConfig) *Player {
 	return p
 }
 
-// Progress returns how far it has got.
+// Progress returns the present progress.
 func (p *Player) Progress() Progress {
 	p.progress.Retried = p.client.retried
 	return p.progress
 }
 
-// Play plays until the end that was set, or ctx ends. Errors: ctx's, and that of a service which does not answer for
-// longer than the patience or lets nobody in.
+// Play plays until the configured end or the end of ctx. Errors: ctx's, and that of a service that does not answer for
+// longer than the patience or refuses the credential.
 func (p *Player) Play(ctx context.Context) error {
 	underway, err := p.cfg.Generator.Underway(p.cfg.Stations, p.cfg.From)
 	if err == nil {
@@ -124,7 +124,7 @@ func (p *Player) Play(ctx context.Context) error {
 	return nil
 }
 
-// until is when the playing ends, ms; a moment that never comes when it does not.
+// until returns the end of the simulation, ms; a moment in the far future if it has none.
 func (p *Player) until() int64 {
 	if p.cfg.Until == 0 {
 		return math.MaxInt64
@@ -132,8 +132,8 @@ func (p *Player) until() int64 {
 	return p.cfg.Until
 }
 
-// due returns up to which moment of the plant's time everything should have been sent by now. It is never ahead of the
-// clock: live says that it is the clock's.
+// due returns the moment of the simulated time up to which everything should have been sent by now. It is never in the
+// future; live reports whether it is the present.
 func (p *Player) due(began time.Time) (due int64, live bool) {
 	now := time.Now().UnixMilli()
 	due = now
@@ -150,7 +150,7 @@ func (p *Player) report(always bool) {
 	}
 }
 
-// deliver sends events in their order: what people do waits for the signals before it.
+// deliver sends events in their order: an action of people is sent after all earlier signals.
 func (p *Player) deliver(ctx context.Context, events []Event) error {
 	for i := range events {
 		e := &events[i]
@@ -187,7 +187,7 @@ func (p *Player) deliver(ctx context.Context, events []Event) error {
 	return p.flush(ctx)
 }
 
-// flush sends the signals that wait.
+// flush sends the queued signals.
 func (p *Player) flush(ctx context.Context) error {
 	if p.waiting == 0 {
 		return nil
@@ -211,7 +211,7 @@ func (p *Player) flush(ctx context.Context) error {
 	return nil
 }
 
-// refused reports a refusal. One after which nothing else can succeed is an error.
+// refused records a refusal. It returns an error if no further request can succeed.
 func (p *Player) refused(ctx context.Context, what string, err error) error {
 	var r *Refusal
 	if ctx.Err() != nil {
@@ -221,18 +221,19 @@ func (p *Player) refused(ctx context.Context, what string, err error) error {
 		return err
 	}
 	if r.Status == tooManyRequests || r.Status == unavailable || r.Status == unauthorized || r.Status == forbidden && what == "signals" {
-		return fmt.Errorf("%s: %w", what, err) // it was tried for long enough, or is of no use
+		return fmt.Errorf("%s: %w", what, err) // retried for long enough, or useless to retry
 	}
 	p.trouble(what + ": " + err.Error())
 	return nil
 }
 
-// sorts is how many sorts of trouble are told.
+// sorts limits the kinds of trouble that are reported.
 const sorts = 50
 
 func (p *Player) trouble(why string) {
 	words := strings.Fields(why)
-	sort := strings.Join(slices.DeleteFunc(words, func(w string) bool { return strings.ContainsAny(w, "0123456789") }), " ") // ids and times make no other sort of it
+	// messages that differ only in IDs and times are of one kind
+	sort := strings.Join(slices.DeleteFunc(words, func(w string) bool { return strings.ContainsAny(w, "0123456789") }), " ")
 	if p.cfg.Trouble == nil || p.told[sort] || len(p.told) >= sorts {
 		return
 	}

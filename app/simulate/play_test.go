@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-// service answers as the real one does, as far as a test needs it.
+// service answers like the real one as far as the tests need it.
 type service struct {
 	t       *testing.T
-	taken   []map[string]any // signals
-	times   []time.Time      // when the requests came
-	takes   time.Duration    // for a request
+	taken   []map[string]any // received signals
+	times   []time.Time      // times of the requests
+	takes   time.Duration    // duration of a request
 	refuse  func(n int) *Answer
-	fail    func(n int) error // no answer for the nth request
+	fail    func(n int) error // error for the nth request
 	asked   int
-	refused map[string]bool // stations that it does not know
+	refused map[string]bool // unknown stations
 }
 
 func (s *service) send(ctx context.Context, r Request) (Answer, error) {
@@ -62,7 +62,7 @@ func (s *service) send(ctx context.Context, r Request) (Answer, error) {
 	return Answer{Status: 200, Body: body}, err
 }
 
-// TestPlayKeepsTime: at 60 times the clock an hour takes a minute, and ends now.
+// TestPlayKeepsTime: at 60 times the speed an hour takes a minute and ends now.
 func TestPlayKeepsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := generator(t, Config{Seed: 1, IDs: true})
@@ -97,7 +97,7 @@ func TestPlayKeepsTime(t *testing.T) {
 	})
 }
 
-// TestPlaySaysByHowMuchItLags: a slow service is not overrun, and the lag is told.
+// TestPlaySaysByHowMuchItLags: a slow service is not overloaded, and the lag is reported.
 func TestPlaySaysByHowMuchItLags(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &service{t: t, takes: 10 * time.Second}
@@ -119,7 +119,7 @@ func TestPlaySaysByHowMuchItLags(t *testing.T) {
 	})
 }
 
-// TestPlayGoesOnLive: without an end it catches up with the clock, stays with it, and ends when it is told to.
+// TestPlayGoesOnLive: without an end it catches up with the clock, continues in real time, and ends when it is stopped.
 func TestPlayGoesOnLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &service{t: t}
@@ -198,7 +198,7 @@ func TestPlayGivesUp(t *testing.T) {
 	}
 }
 
-// TestPlayCountsWhatIsRefused: one station that the service does not know costs its own signals and no others.
+// TestPlayCountsWhatIsRefused: an unknown station loses only its own signals.
 func TestPlayCountsWhatIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &service{t: t, refused: map[string]bool{"PACK-1": true}}
@@ -221,11 +221,11 @@ func TestPlayCountsWhatIsRefused(t *testing.T) {
 	})
 }
 
-// machines leaves people out.
+// machines selects the events of machines.
 func machines(e *Event) bool { return e.Act == nil }
 
-// TestPeopleAskTheServiceForWhatIsThere: what people do goes to the service's schedules, stops and tasks, which the player
-// finds by itself; a plant that was played before is not planned a second time.
+// TestPeopleAskTheServiceForWhatIsThere: actions of people apply to the service's schedules, stops and Tasks, which the
+// player looks up. A plant that was simulated before is not planned twice.
 func TestPeopleAskTheServiceForWhatIsThere(t *testing.T) {
 	stop := at(t, "11-18 10:00:00")
 	for _, tt := range []struct {
@@ -233,7 +233,7 @@ func TestPeopleAskTheServiceForWhatIsThere(t *testing.T) {
 		act     Act
 		answers map[string]Answer // by method and path
 		want    []string          // the writes, method and path and body
-		err     bool              // there was nothing to do
+		err     bool              // nothing to do
 	}{
 		{
 			name: "a plan", act: Act{Deed: Plan, At: stop, Schedule: &Schedule{Ref: "WO-1", SKU: "BOWL", PlannedStart: stop, Quantity: 50}},

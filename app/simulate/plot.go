@@ -9,42 +9,42 @@ import (
 	"opsmon/app/engine/calendar"
 )
 
-// doing is what a machine does.
+// doing is the activity of a machine.
 type doing uint8
 
 const (
 	off  doing = iota // out of shift
-	idle              // in shift, without a job, in a break or with the job's quantity made
+	idle              // in shift, without a job, in a break or after the job's quantity
 	run
-	slow // it runs at less than 80 % of its speed
+	slow // running at less than 80 % of its speed
 	stop
 )
 
-// spell is a stretch of a day in which a machine does one thing.
+// spell is a part of a day with one activity.
 type spell struct {
 	start, end int64
 	doing      doing
 	job        int     // in plot.jobs; -1: none
-	pace       float64 // of what is due: 1 is the rate of the job
-	scrap      float64 // share of what is made that is bad
-	cause      string  // of a stop; "": nobody will ever say
-	code       string  // the machine's own error code, "" for none
-	// What the machine had counted and used since the day began when the spell starts.
+	pace       float64 // relative to the rate of the job
+	scrap      float64 // share of bad units
+	cause      string  // of a stop; "": never set
+	code       string  // the machine's error code; "": none
+	// Counts and consumption since the start of the day, at the spell's start.
 	cycles, bad, kWh float64
 }
 
-// job is a production schedule as it really goes.
+// job is the actual course of a production schedule.
 type job struct {
 	ref                    string // the work order
-	sku                    *sku   // nil: the station makes nothing that a SKU names
+	sku                    *sku   // nil: the station has no SKU
 	start, end             int64
 	plannedStart           int64
-	plannedEnd             int64     // 0: none was planned
-	quantity               float64   // units; 0: none was planned
-	endsByQuantity         bool      // the service ends it when its quantity is made
+	plannedEnd             int64     // 0: not planned
+	quantity               float64   // units; 0: not planned
+	endsByQuantity         bool      // the service ends it with its quantity
 	quick                  bool      // started without a plan
-	cyclesPerMs, perMinute float64   // due; perMinute in units
-	entered                *Schedule // as people enter it, once asked for
+	cyclesPerMs, perMinute float64   // expected rates; perMinute in units
+	entered                *Schedule // as people enter it; nil until it is needed
 }
 
 // pause is a non-production schedule.
@@ -53,36 +53,36 @@ type pause struct {
 	start, end  int64
 }
 
-// dead is a time in which messages do not get through.
+// dead is a time without a connection.
 type dead struct {
 	start, end int64
-	lost       bool // they are not kept, and never come
+	lost       bool // messages are lost instead of delayed
 }
 
-// plot is what happens at a station in a production day.
+// plot is the course of a station's production day.
 type plot struct {
 	station *Station
 	day     calendar.Day
 	calendar.Range
 	dice    dice
-	shifts  []calendar.Instance // with time in the day, cut to it
+	shifts  []calendar.Instance // those in the day, cut to it
 	jobs    []job
 	pauses  []pause
-	spells  []spell // without gaps, from the day's start to its end
+	spells  []spell // adjacent, from the day's start to its end
 	dead    []dead
-	resets  []int64 // when the machine's counters go back to zero, beside the day's start
+	resets  []int64 // when the machine's counters are reset, besides the day's start
 	drift   drift
-	people  []Event // in order of time; see peopled
+	people  []Event // ordered by time; see peopled
 	peopled bool
 }
 
-// drift is a clock that goes wrong by little more each minute, and is slowly put right again.
+// drift is a clock that drifts a little each minute, and is slowly corrected.
 type drift struct {
 	start, turn, end int64
-	most             int64 // ms ahead at the turn
+	most             int64 // ms ahead at the turning point
 }
 
-// at returns by how much the clock is ahead.
+// at returns how far the clock is ahead, ms.
 func (d drift) at(t int64) int64 {
 	switch {
 	case t <= d.start || t >= d.end:
@@ -117,7 +117,7 @@ func (g *Generator) plot(s *Station, d calendar.Day) *plot {
 	return p
 }
 
-// findShifts finds the shifts of the day. Without a pattern the whole day is one.
+// findShifts sets the shifts of the day. Without a pattern the whole day is one shift.
 func (p *plot) findShifts() {
 	if !p.station.shifts {
 		p.shifts = []calendar.Instance{{Range: p.Range, Day: p.day}}
@@ -140,7 +140,7 @@ func (p *plot) work(r *roll) {
 		spans = append(spans, shift.Range)
 	}
 	for _, span := range spans {
-		if r.chance(0.03) { // there are no orders
+		if r.chance(0.03) { // no orders
 			continue
 		}
 		p.fill(span, r)
@@ -154,7 +154,7 @@ func (p *plot) work(r *roll) {
 	}
 }
 
-// fill puts jobs after each other, with changeovers between them.
+// fill adds adjacent jobs with changeovers between them.
 func (p *plot) fill(span calendar.Range, r *roll) {
 	s := p.station
 	for t := span.Start + r.ms(minute, 6*minute); span.End-t > 40*minute; {
@@ -173,7 +173,7 @@ func (p *plot) fill(span calendar.Range, r *roll) {
 			return
 		}
 		change, reasons := r.ms(8*minute, 25*minute), s.changeovers
-		if r.chance(0.06) || len(reasons) == 0 { // maintenance, a meeting
+		if r.chance(0.06) || len(reasons) == 0 { // maintenance or a meeting
 			change, reasons = change+r.ms(10*minute, 60*minute), s.breaks
 		}
 		if from := t + r.ms(20*second, 90*second); len(reasons) > 0 && from+change < span.End {
@@ -184,13 +184,13 @@ func (p *plot) fill(span calendar.Range, r *roll) {
 	}
 }
 
-// order decides what a job makes and how it was planned.
+// order sets a job's quantity and plan.
 func (p *plot) order(j *job, r *roll) {
 	s := p.station
 	j.sku = &s.skus[r.pick(len(s.skus))]
 	due := j.sku.perMinute
 	if due == 0 {
-		due = 10 // nobody has said how fast: such a machine has a pace of its own
+		due = 10 // without a rate the machine has a default pace
 	}
 	j.perMinute = due
 	j.cyclesPerMs = due / j.sku.perCycle / float64(minute)
@@ -199,13 +199,13 @@ func (p *plot) order(j *job, r *roll) {
 	if wanted > 100 {
 		wanted = math.Floor(wanted/10) * 10
 	}
-	soon := j.end - r.ms(minute, 10*minute) // planned to end a little before it does
+	soon := j.end - r.ms(minute, 10*minute) // planned to end shortly before the actual end
 	soon -= soon % minute
 	switch kind := r.next(); {
 	case j.sku.perMinute == 0 || kind < 0.2:
 		j.plannedEnd = soon
 	case kind < 0.4:
-		j.plannedEnd, j.quantity = soon, math.Max(1, math.Floor(capacity*r.within(0.9, 1))) // which makes its rate
+		j.plannedEnd, j.quantity = soon, math.Max(1, math.Floor(capacity*r.within(0.9, 1))) // implies the rate
 	case kind < 0.5 && s.quick && j.sku.quick:
 		j.quick = true
 	default:
@@ -213,7 +213,7 @@ func (p *plot) order(j *job, r *roll) {
 		j.endsByQuantity = s.autoEnd && !s.manualProduction && !s.schedulingOnly && r.chance(0.3)
 	}
 	if j.plannedEnd > 0 && s.cutShort && r.chance(0.15) {
-		j.plannedEnd = (j.end/minute + 5) * minute // it will be cut short; what follows is planned for later
+		j.plannedEnd = (j.end/minute + 5) * minute // it will be cut short; the next one is planned for later
 	}
 }
 
@@ -224,11 +224,12 @@ func boolMs(b bool) int64 {
 	return 0
 }
 
-// rest puts a break into the middle of a long shift whose pattern has none.
+// rest adds a break in the middle of a long shift whose pattern has none.
 func (p *plot) rest(shift calendar.Range, r *roll) {
 	s := p.station
 	length := shift.End - shift.Start
-	if length <= 5*hour || len(s.breaks) == 0 || s.alwaysConnected && s.productive == "line_speed" { // what runs hot is not stopped to eat
+	// hot processes are not interrupted for breaks
+	if length <= 5*hour || len(s.breaks) == 0 || s.alwaysConnected && s.productive == "line_speed" {
 		return
 	}
 	start := shift.Start + length/2 + r.ms(-40*minute, 20*minute)
@@ -246,9 +247,9 @@ func (p *plot) rest(shift calendar.Range, r *roll) {
 	}
 }
 
-// live lets the machine run, slow down and stop through the day.
+// live lets the machine run, slow down and stop during the day.
 func (p *plot) live(r *roll) {
-	mood := r.within(0.6, 1.5) // some days are worse
+	mood := r.within(0.6, 1.5) // some days are worse than others
 	if r.chance(0.04) {
 		mood = 3
 	}
@@ -281,7 +282,7 @@ func (p *plot) live(r *roll) {
 	p.sum()
 }
 
-// stretch is one run of the machine and the stop after it.
+// stretch adds one run of the machine and the stop after it.
 func (p *plot) stretch(t *int64, until int64, i int, j *job, made *float64, mood float64, r *roll) {
 	next := func(length int64, sp spell) {
 		sp.start, sp.end, sp.job = *t, min(*t+length, until), i
@@ -291,16 +292,16 @@ func (p *plot) stretch(t *int64, until int64, i int, j *job, made *float64, mood
 		}
 	}
 	if *t == j.start {
-		next(r.ms(30*second, 4*minute), spell{doing: idle}) // until the first piece is right
+		next(r.ms(30*second, 4*minute), spell{doing: idle}) // until the first good unit
 	}
-	if j.endsByQuantity && *made >= j.quantity/j.sku.perCycle+2 { // enough
+	if j.endsByQuantity && *made >= j.quantity/j.sku.perCycle+2 { // quantity reached
 		next(until-*t, spell{doing: idle})
 		return
 	}
 	scrap := r.within(0.004, 0.035) + float64(boolMs(r.chance(0.05)))*0.08
 	sp := spell{doing: run, pace: r.within(0.92, 1.0), scrap: scrap}
 	length := r.often(int64(26*float64(minute)/mood), 90*second)
-	if r.chance(0.09) { // slow, but not so slow that missing units make a stop of it
+	if r.chance(0.09) { // slow, but not slow enough for a stop by missing units
 		sp.doing, sp.pace, length = slow, r.within(0.69, 0.77), r.ms(4*minute, 18*minute)
 	}
 	if j.endsByQuantity && j.cyclesPerMs > 0 {
@@ -312,7 +313,7 @@ func (p *plot) stretch(t *int64, until int64, i int, j *job, made *float64, mood
 	*made += float64(*t-from) * j.cyclesPerMs * sp.pace * (1 - scrap)
 	down := spell{doing: stop}
 	switch kind := r.next(); {
-	case kind < 0.22 && sp.doing == run: // it only changes its pace
+	case kind < 0.22 && sp.doing == run: // only a change of pace
 		return
 	case kind < 0.87:
 		length = r.ms(70*second, 6*minute)
@@ -326,14 +327,14 @@ func (p *plot) stretch(t *int64, until int64, i int, j *job, made *float64, mood
 	}
 	switch kind := r.next(); {
 	case kind < 0.15 && down.cause != "":
-		down.code = down.cause // this machine knows
+		down.code = down.cause // this machine sends an error code
 	case kind < 0.35:
 		down.code = fmt.Sprintf("E-%03d", 100+r.pick(60))
 	}
 	next(length, down)
 }
 
-// quiet is time without a job.
+// quiet adds time without a job.
 func (p *plot) quiet(from, to int64) {
 	for _, shift := range p.shifts {
 		if start := max(from, shift.Start); start < min(to, shift.End) {
@@ -351,7 +352,7 @@ func (p *plot) add(sp spell) {
 	}
 }
 
-// sum fills in what was counted and used by the start of each spell.
+// sum sets the counts and the consumption at the start of each spell.
 func (p *plot) sum() {
 	var cycles, bad, kWh float64
 	for i := range p.spells {
@@ -361,7 +362,7 @@ func (p *plot) sum() {
 	}
 }
 
-// pace returns the cycles that a machine makes in a millisecond of a spell.
+// pace returns the cycles per millisecond of a spell.
 func (p *plot) pace(sp *spell) float64 {
 	if sp.job < 0 || sp.doing != run && sp.doing != slow {
 		return 0
@@ -369,32 +370,32 @@ func (p *plot) pace(sp *spell) float64 {
 	return p.jobs[sp.job].cyclesPerMs * sp.pace
 }
 
-// through returns what was counted and used since the day began at a moment in a spell: cycles with the part of one that is
-// being made, bad ones as parts of those that are complete.
+// through returns the counts and the consumption from the start of the day to a moment in a spell: cycles including the
+// incomplete one, and bad ones in proportion to the complete ones.
 func (p *plot) through(sp *spell, t int64) (cycles, bad, kWh float64) {
 	cycles = sp.cycles + float64(t-sp.start)*p.pace(sp)
 	bad = sp.bad + (math.Floor(cycles)-math.Floor(sp.cycles))*sp.scrap
 	return cycles, bad, sp.kWh + float64(t-sp.start)/float64(hour)*p.station.power(sp)
 }
 
-// badBy returns how many of the first n cycles of the day were bad; the nth is one of the spell.
+// badBy returns how many of the first n cycles of the day were bad; the nth is in the spell.
 func (sp *spell) badBy(n float64) float64 {
 	return math.Floor(sp.bad + (n-math.Floor(sp.cycles))*sp.scrap)
 }
 
-// spellAt returns the number of the spell at a moment of the day.
+// spellAt returns the index of the spell at a moment of the day.
 func (p *plot) spellAt(t int64) int {
 	return max(0, min(len(p.spells)-1, sort.Search(len(p.spells), func(i int) bool { return p.spells[i].end > t })))
 }
 
-// counted returns the good and bad cycles since the day began.
+// counted returns the good and bad cycles since the start of the day.
 func (p *plot) counted(t int64) (good, bad float64) {
 	cycles, bad, _ := p.through(&p.spells[p.spellAt(t)], t)
 	bad = math.Floor(bad)
 	return math.Floor(cycles) - bad, bad
 }
 
-// fail finds what goes wrong with the messages.
+// fail adds the communication faults.
 func (p *plot) fail(r *roll) {
 	if p.station.schedulingOnly {
 		return
@@ -413,7 +414,7 @@ func (p *plot) fail(r *roll) {
 		start := p.Start + r.ms(hour, 6*hour)
 		p.drift = drift{start: start, turn: start + 4*hour, end: start + 8*hour, most: r.ms(20*second, 110*second)}
 		if !p.station.countsUp() {
-			p.drift.most *= 2 // beyond what a service believes, and no counter to go back by it
+			p.drift.most *= 2 // more than the service tolerates; such a clock must not affect counters
 		}
 	}
 }

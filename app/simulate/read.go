@@ -16,38 +16,38 @@ import (
 	"opsmon/schema/strictjson"
 )
 
-// Format is how a log of signals is written.
+// Format is the format of a signal log.
 type Format uint8
 
 // The formats.
 const (
-	NDJSON Format = iota // an object a line, as POST /signal takes them
-	CSV                  // the first line names the properties; an empty cell is one that is not there
+	NDJSON Format = iota // one object per line, as in POST /signal
+	CSV                  // the first line has the names of the properties; an empty cell is an absent value
 )
 
 // entry is one signal of a log.
 type entry struct {
 	line   int
-	object map[string]any // as strictjson decodes it
-	raw    []byte         // the object as it was written
-	at     int64          // 0: none is told
-	issue  string         // why it is no signal; "" when it may be one
+	object map[string]any // as decoded by strictjson
+	raw    []byte         // the object as written
+	at     int64          // 0: no time
+	issue  string         // why it is not a valid signal; "" if it may be
 }
 
-// appendObject appends the signal as it is sent, its time moved.
+// appendObject appends the signal to send, with its time shifted.
 func (e *entry) appendObject(b []byte, shift int64) []byte {
 	if shift == 0 || e.at == 0 {
 		return append(b, e.raw...)
 	}
 	e.object["at"] = instant.FormatMs(e.at + shift)
-	moved, _ := json.Marshal(e.object) // it was JSON when it came
+	moved, _ := json.Marshal(e.object) // cannot fail: it was decoded from JSON
 	return append(b, moved...)
 }
 
-// lineLimit is how long a line may be, in bytes.
+// lineLimit is the largest length of a line, in bytes.
 const lineLimit = 64 << 10
 
-// reader reads the signals of a log; next gives io.EOF at its end.
+// reader reads the signals of a log. next returns io.EOF at the end.
 type reader interface{ next() (entry, error) }
 
 func newReader(cfg ReplayConfig) (reader, error) {
@@ -55,7 +55,7 @@ func newReader(cfg ReplayConfig) (reader, error) {
 		return nil, fmt.Errorf("read the log: %w", err)
 	}
 	b := bufio.NewReaderSize(cfg.Log, lineLimit)
-	if mark, err := b.Peek(3); err == nil && string(mark) == "\ufeff" { // some programs begin every file with it
+	if mark, err := b.Peek(3); err == nil && string(mark) == "\ufeff" { // byte order mark, which some programs write
 		_, _ = b.Discard(3)
 	}
 	if cfg.Format == CSV {
@@ -78,7 +78,7 @@ func (l *lines) next() (entry, error) {
 	return readObject(l.line, text), nil
 }
 
-// text returns the next line that holds something, or what keeps it from being read.
+// text returns the next line that is not empty, or why it cannot be read.
 func (l *lines) text() (text []byte, issue string, err error) {
 	for {
 		text, err := l.b.ReadSlice('\n')
@@ -102,8 +102,8 @@ func (l *lines) text() (text []byte, issue string, err error) {
 	}
 }
 
-// readObject reads one object. What would make a whole request unreadable is found here, so that it does not take the
-// lines beside it along.
+// readObject decodes one object. It finds errors that would make a whole request invalid, so that they only affect
+// their own line.
 func readObject(line int, raw []byte) entry {
 	e := entry{line: line, raw: raw}
 	v, err := strictjson.Decode(raw)
@@ -125,21 +125,21 @@ func readObject(line int, raw []byte) entry {
 	}
 	e.object = object
 	if text, ok := object["at"].(string); ok {
-		if t, err := instant.Parse(text); err == nil { // else the service says what is wrong
+		if t, err := instant.Parse(text); err == nil { // otherwise the service reports the error
 			e.at = t.UnixMilli()
 		}
 	}
 	return e
 }
 
-// texts are the properties whose values are texts, in POST /signal.
+// texts are the properties of POST /signal that are strings.
 var texts = []string{"stationCode", "at", "id", "errorCode"}
 
-// table reads CSV. A cell holds no line break, so that a quotation mark too many spoils one line and not the rest.
+// table reads CSV. A cell cannot contain a line break, so a surplus quotation mark only affects its own line.
 type table struct {
 	lines
 	columns []string
-	comma   rune // what stands between cells; with a semicolon a comma may be the point of a number
+	comma   rune // separator of cells; with a semicolon, a comma may be the decimal separator
 }
 
 func newTable(b *bufio.Reader) (*table, error) {
@@ -217,7 +217,8 @@ func (t *table) next() (entry, error) {
 	return readObject(line, append(raw, '}')), nil
 }
 
-// value returns a cell as JSON: a text where it is none of a number, true and false, so that the service says what is wrong.
+// value converts a cell to JSON. Anything except a number, true and false becomes a string, so that the service reports
+// the error.
 func (t *table) value(column, cell string) []byte {
 	if !slices.Contains(texts, column) {
 		if t.comma == ';' {
@@ -231,6 +232,6 @@ func (t *table) value(column, cell string) []byte {
 			return []byte(cell)
 		}
 	}
-	b, _ := json.Marshal(cell) // a string always is
+	b, _ := json.Marshal(cell) // cannot fail for a string
 	return b
 }

@@ -9,29 +9,29 @@ import (
 	"time"
 )
 
-// ReplayConfig is what Replay needs.
+// ReplayConfig has the settings of Replay.
 type ReplayConfig struct {
 	Log      io.ReadSeeker
 	Format   Format
 	Send     Send
-	ShiftNow bool    // move all times alike, so that the last is now when it is sent
-	Speed    float64 // time of the log for each of ours; 0: as fast as the service takes it
-	Batch    int     // the most signals in a request; 0: 1000
+	ShiftNow bool    // shift all times equally, so that the last signal is sent at its own time
+	Speed    float64 // time of the log per real time; 0: as fast as the service accepts it
+	Batch    int     // largest number of signals in a request; 0: 1000
 	Patience time.Duration
-	// Refused is told of each line that was not taken, and why; Noted of one that was taken with a remark. nil: nobody.
+	// Refused is called for each refused line, Noted for each line accepted with a remark. nil: no call.
 	Refused, Noted func(line int, issue string)
-	Waiting        func(why string) // told when the service is busy; nil: nobody
+	Waiting        func(why string) // called while the service is busy; nil: no call
 }
 
-// Replayed is what became of a log.
+// Replayed is the result of a replay.
 type Replayed struct {
-	Signals  int `json:"signals"`  // lines that hold something
-	Accepted int `json:"accepted"` // that the service took
+	Signals  int `json:"signals"`  // lines that are not empty
+	Accepted int `json:"accepted"` // accepted signals
 	Refused  int `json:"refused"`
-	Noted    int `json:"noted"` // taken with a remark, such as that the id came before
+	Noted    int `json:"noted"` // accepted with a remark, such as a repeated ID
 }
 
-// batchBytes is how large a request gets, whatever the number of signals in it.
+// batchBytes limits the size of a request, whatever the number of its signals.
 const batchBytes = 1 << 20
 
 // replay is one run of Replay.
@@ -39,15 +39,15 @@ type replay struct {
 	cfg    ReplayConfig
 	client client
 	done   Replayed
-	shift  int64 // added to every time
+	shift  int64 // added to every time, ms
 
 	body  []byte
 	lines []int // of the signals in body
 }
 
-// Replay sends a log of signals to a service, in the order of its lines. A line that is no signal does not stop the rest.
-// Errors: those of reading the log, ctx's, and that of a service that does not answer; then what was counted is what is
-// known to have happened.
+// Replay sends a log of signals to a service in the order of its lines. An invalid line does not stop the rest. Errors:
+// those of reading the log, ctx's, and that of a service that does not answer. With an error the counts are those known
+// so far.
 func Replay(ctx context.Context, cfg ReplayConfig) (Replayed, error) {
 	if cfg.Batch <= 0 {
 		cfg.Batch = 1000
@@ -85,7 +85,7 @@ func Replay(ctx context.Context, cfg ReplayConfig) (Replayed, error) {
 	}
 }
 
-// span returns the earliest and the latest time of a log; both are 0 when it has none.
+// span returns the earliest and the latest time of a log; 0 for a log without times.
 func span(cfg ReplayConfig) (first, last int64, err error) {
 	reader, err := newReader(cfg)
 	if err != nil {
@@ -107,7 +107,7 @@ func span(cfg ReplayConfig) (first, last int64, err error) {
 	}
 }
 
-// take adds a line to the request that is being filled, when its time has come.
+// take adds a line to the next request when its time has come.
 func (r *replay) take(ctx context.Context, e entry, first int64, began time.Time) error {
 	r.done.Signals++
 	if e.issue != "" {
@@ -142,7 +142,7 @@ func (r *replay) refuse(line int, issue string) {
 	}
 }
 
-// flush sends what waits.
+// flush sends the queued lines.
 func (r *replay) flush(ctx context.Context) error {
 	if len(r.lines) == 0 {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"opsmon/app/instant"
 )
 
-// feed replays a log and returns what the service took, and what was told of lines.
+// feed replays a log and returns the service's result and the reported lines.
 func feed(t *testing.T, cfg ReplayConfig, log string, s *service) (done Replayed, told []string, err error) {
 	t.Helper()
 	s.t = t
@@ -30,7 +30,7 @@ func TestReplayReads(t *testing.T) {
 		name   string
 		format Format
 		log    string
-		want   string // signals that the service took
+		want   string // received signals
 		told   []string
 	}{
 		{name: "empty", want: "null"},
@@ -122,7 +122,7 @@ func TestReplayMovesTimes(t *testing.T) {
 	})
 }
 
-// TestReplayKeepsPace: at twice the speed two minutes take one, and the last signal is of the moment at which it is sent.
+// TestReplayKeepsPace: at twice the speed two minutes take one, and the last signal has the time at which it is sent.
 func TestReplayKeepsPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &service{}
@@ -139,8 +139,8 @@ func TestReplayKeepsPace(t *testing.T) {
 	})
 }
 
-// TestReplayDoesNotSendTwice: what may have been taken is not sent again, since without ids it would count twice; what
-// was refused because the service is busy is.
+// TestReplayDoesNotSendTwice: signals that may have been accepted are not repeated, because without IDs they would
+// count twice. Signals refused by a busy service are.
 func TestReplayDoesNotSendTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &service{fail: func(n int) error {
@@ -166,7 +166,7 @@ func TestReplayDoesNotSendTwice(t *testing.T) {
 	})
 }
 
-// TestReplayOfABadRequest: what the service says of a whole request is told of each line, and the next request goes out.
+// TestReplayOfABadRequest: an error of a whole request is reported for each line, and the next request is sent.
 func TestReplayOfABadRequest(t *testing.T) {
 	s := &service{refuse: func(n int) *Answer {
 		if n == 1 {
@@ -183,7 +183,7 @@ func TestReplayOfABadRequest(t *testing.T) {
 	}
 }
 
-// FuzzReplay: whatever a log holds, every line of it is sent or told, and what is sent is JSON.
+// FuzzReplay: every line of a log is sent or reported, and requests are valid JSON.
 func FuzzReplay(f *testing.F) {
 	f.Add([]byte(threeTimes), false)
 	f.Add([]byte("stationCode;rssi\nA;1,5\n\"\n"), true)

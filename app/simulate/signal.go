@@ -9,7 +9,7 @@ import (
 	"opsmon/app/instant"
 )
 
-// Field is one of the things that a message of a machine can tell.
+// Field is a value in a message of a machine.
 type Field uint8
 
 // The fields (monitoring.md section 2).
@@ -36,17 +36,17 @@ var names = [fieldCount]string{
 
 // Signal is one message of a machine.
 type Signal struct {
-	At        int64 // the time that it tells
+	At        int64 // the time in the message
 	ID        string
 	ErrorCode string
 	has       uint16
 	values    [fieldCount]float64
 }
 
-// Empty reports whether it holds no value.
+// Empty reports whether the message has no value.
 func (s *Signal) Empty() bool { return s.has == 0 && s.ErrorCode == "" }
 
-// Get returns a value and whether it is there.
+// Get returns a value and whether it is set.
 func (s *Signal) Get(f Field) (float64, bool) { return s.values[f], s.has&(1<<f) != 0 }
 
 // Set sets a value.
@@ -55,10 +55,10 @@ func (s *Signal) Set(f Field, v float64) {
 	s.values[f] = v
 }
 
-// AppendJSON appends the message as POST /signal takes it.
+// AppendJSON appends the message in the format of POST /signal.
 func (s *Signal) AppendJSON(b []byte, station string) []byte {
 	b = append(b, `{"stationCode":`...)
-	b = strconv.AppendQuote(b, station) // codes, ids and error codes are plain letters here
+	b = strconv.AppendQuote(b, station) // codes, IDs and error codes are plain letters here
 	b = append(b, `,"at":"`...)
 	b = time.UnixMilli(s.At).UTC().AppendFormat(b, instant.Layout)
 	b = append(b, '"')
@@ -87,29 +87,29 @@ func (s *Signal) AppendJSON(b []byte, station string) []byte {
 	return append(b, '}')
 }
 
-// The longest that a message is under way when the radio is alive, and that a second copy of it comes later.
+// The longest delay of a message with a connection, and of its duplicate.
 const (
 	longestDelay = minute
 	longestEcho  = 20 * second
 )
 
-// rounded rounds to a thousandth, so that what is sent is short.
+// rounded rounds to three decimals, to keep messages short.
 func rounded(v float64) float64 { return math.Round(v*1000) / 1000 }
 
-// These say which of the messages of one moment it is, in ids and in the order.
+// The kinds of messages of one moment, for IDs and their order.
 const (
-	kindState = iota // the machine's state, now and then
+	kindState = iota // the machine's state, at intervals
 	kindTurn         // the machine starts or stops
 	kindCycle        // a cycle is complete
 	kindMeter        // a meter's reading
 )
 
-// report is how often the state is told, ms.
+// report returns the interval of state messages, ms.
 func (g *Generator) report(s *Station) int64 {
 	if s.meterOnly {
 		return max(g.cfg.Interval, minute)
 	}
-	if s.holdOn > 0 { // what is not told again in that time has ended
+	if s.holdOn > 0 { // a state that is not repeated within the hold-on time ends
 		return max(second, min(g.cfg.Interval, s.holdOn/3))
 	}
 	return g.cfg.Interval
@@ -120,19 +120,19 @@ func (s *Station) countsUp() bool {
 	return !s.manualProduction && s.speedRatio == 0 && s.downtime != "production" && newDice(0, s.Code).about(7).float() < 0.6
 }
 
-// tellsCycles reports whether each cycle, or each few, is a message.
+// tellsCycles reports whether each cycle, or a few of them, is sent as a message.
 func (s *Station) tellsCycles() bool {
 	return !s.manualProduction && s.speedRatio == 0 && !s.countsUp()
 }
 
-// messages appends what a machine sends in [from, to), a part of the plot's day.
+// messages appends the messages of a machine in [from, to), a part of the plot's day.
 func (g *Generator) messages(list []Event, p *plot, from, to int64) []Event {
 	s := p.station
 	if s.schedulingOnly || from >= to {
 		return list
 	}
 	low, first := max(p.Start, from-longestDelay-longestEcho), len(list)
-	for _, d := range p.dead { // what was kept is sent when the radio is back
+	for _, d := range p.dead { // delayed messages are sent when the connection is back
 		if d.start < low && d.end+2*minute > from {
 			low = d.start
 		}
@@ -152,7 +152,7 @@ func (g *Generator) messages(list []Event, p *plot, from, to int64) []Event {
 	return w.list
 }
 
-// writer makes the messages of a plot that are sent in [from, to).
+// writer generates the messages of a plot that are sent in [from, to).
 type writer struct {
 	generator *Generator
 	plot      *plot
@@ -160,7 +160,7 @@ type writer struct {
 	list      []Event
 }
 
-// send adds a message that is about the moment at, if it is sent in the range. n tells those of one kind apart.
+// send adds a message about the moment at if it is sent in the range. n distinguishes messages of one kind.
 func (w *writer) send(at int64, kind, n uint64, sig *Signal) {
 	p := w.plot
 	luck := p.dice.about(uint64(at)).about(kind<<40 | n)
@@ -190,7 +190,7 @@ func (w *writer) send(at int64, kind, n uint64, sig *Signal) {
 		sig.ID = string(id)
 	}
 	w.add(sent, kind<<40|n, sig)
-	if sig.ID != "" && luck.about(4).float() < 0.003 { // it was not sure that it arrived
+	if sig.ID != "" && luck.about(4).float() < 0.003 { // the sender is not sure that it arrived
 		w.add(sent+second+int64(luck.about(5).float()*float64(longestEcho-2*second)), kind<<40|n, sig)
 	}
 }
@@ -201,10 +201,10 @@ func (w *writer) add(sent int64, order uint64, sig *Signal) {
 	}
 }
 
-// buffers reports whether the station's gateway numbers its messages.
+// buffers reports whether the station's gateway assigns IDs to its messages.
 func (s *Station) buffers() bool { return newDice(0, s.Code).about(8).float() < 0.3 }
 
-// ticks calls fn at the moments from low on at which the state is told; n counts them since 1970.
+// ticks calls fn for the times of state messages from low on; n counts them since 1970.
 func (w *writer) ticks(low int64, fn func(at, n int64)) {
 	every := w.generator.report(w.plot.station)
 	phase := int64(newDice(0, w.plot.station.Code).about(9).float() * float64(every))
@@ -219,7 +219,7 @@ func (w *writer) ticks(low int64, fn func(at, n int64)) {
 	}
 }
 
-// states are the messages that come by the clock.
+// states sends the messages at intervals.
 func (w *writer) states(low int64) {
 	p, s := w.plot, w.plot.station
 	every := w.generator.report(s)
@@ -227,7 +227,7 @@ func (w *writer) states(low int64) {
 	w.ticks(low, func(at, n int64) {
 		sp := &p.spells[p.spellAt(at)]
 		if sp.doing == off && n%minutely != 0 {
-			return // machines that are off say that they live, no more
+			return // machines that are off only send heartbeats
 		}
 		var sig Signal
 		w.measure(&sig, sp, at, n)
@@ -241,7 +241,7 @@ func (w *writer) states(low int64) {
 	})
 }
 
-// measure fills in what the machine's sensors show.
+// measure sets the values of the machine's sensors.
 func (w *writer) measure(sig *Signal, sp *spell, at, n int64) {
 	p, s := w.plot, w.plot.station
 	wobble := p.dice.about(uint64(n)).about(12).float() - 0.5
@@ -273,12 +273,12 @@ func (w *writer) measure(sig *Signal, sp *spell, at, n int64) {
 	}
 }
 
-// hasSpeed reports whether the station has a sensor of its speed.
+// hasSpeed reports whether the station has a speed sensor.
 func (s *Station) hasSpeed() bool {
 	return s.productive == "line_speed" || s.downtime == "line_speed" || s.speedRatio > 0 || s.target > 0
 }
 
-// speed is the shown speed of a machine that runs.
+// speed returns the shown speed of a running machine.
 func (w *writer) speed(sp *spell) float64 {
 	s := w.plot.station
 	full := s.target
@@ -296,7 +296,7 @@ func (w *writer) speed(sp *spell) float64 {
 	return full * sp.pace
 }
 
-// power is what the machine draws, kW.
+// power returns the power of the machine, kW.
 func (s *Station) power(sp *spell) float64 {
 	nominal := s.nominalKw
 	if nominal == 0 {
@@ -322,7 +322,7 @@ func (s *Station) power(sp *spell) float64 {
 	return kw
 }
 
-// turns are the messages that come when the machine starts or stops.
+// turns sends the messages of starts and stops of the machine.
 func (w *writer) turns(low int64) {
 	p, s := w.plot, w.plot.station
 	for i := max(1, p.spellAt(low)); i < len(p.spells) && p.spells[i].start < w.to; i++ {
@@ -342,7 +342,7 @@ func (w *writer) turns(low int64) {
 	}
 }
 
-// cycles are the messages for what was made: one for each cycle, or for a few where cycles are fast.
+// cycles sends the messages of cycles: one for each cycle, or for several if they are fast.
 func (w *writer) cycles(low int64) {
 	p := w.plot
 	for i := p.spellAt(low); i < len(p.spells) && p.spells[i].start < w.to; i++ {
@@ -384,8 +384,8 @@ func (w *writer) cyclesOf(sp *spell, rate float64, low int64) {
 	}
 }
 
-// step returns how many cycles one message tells of. It is more than one where they are shorter than a gateway tells one by
-// one, unless the time between messages would look like a stop.
+// step returns the number of cycles in one message. It is more than one if cycles are too fast for a gateway to send
+// each, unless the time between messages would look like a stop.
 func (p *plot) step(sp *spell, rate float64) float64 {
 	k := p.jobs[sp.job].sku
 	step := 1.0
@@ -397,7 +397,7 @@ func (p *plot) step(sp *spell, rate float64) float64 {
 	return step
 }
 
-// meter are the messages of a station that only measures what others use.
+// meter sends the messages of a station that only measures the consumption of others.
 func (w *writer) meter(low int64) {
 	p := w.plot
 	w.ticks(low, func(at, n int64) {

@@ -1,31 +1,31 @@
-// Package simulate plays a plant (monitoring.md section 9): what the machines of a manifest's stations send, with the
-// faults that real ones have, and what people do beside them. It also feeds a log of signals that was kept elsewhere.
+// Package simulate simulates a plant (monitoring.md section 9): the signals of the machines of a manifest's stations,
+// with realistic faults, and the actions of people. It also replays logs of signals recorded elsewhere.
 //
-// # The same again
+// # Reproducible events
 //
-// A Generator reads no clock and keeps nothing but what it can compute again. What happens at a station in a production
-// day, its plot, follows from the manifest, the seed, the station's code and the day alone: the jobs, the breaks, the
-// stops, the times without radio. What the machine has counted at a moment is a sum over the plot, so that any message
-// can be made without those before it. So Events gives the same events for a range however it is cut, as often as it is
-// asked, and one station's events do not change when others are left out.
+// A Generator reads no clock and has no state except caches. The course of a station's production day, its plot,
+// depends only on the manifest, the seed, the station's code and the day: jobs, breaks, stops, times without a
+// connection. A machine's counters at a moment are a sum over the plot, so any message can be generated without those
+// before it. Events therefore returns the same events for a range however it is split and how often it is called, and
+// the events of a station do not depend on the selection of other stations.
 //
-// Events are in order of the time at which they are sent, which is not always the time that they tell: messages arrive
-// late, in batches after a radio was dead, or with the time of a clock that drifts.
+// Events are ordered by the time at which they are sent, which may differ from the time in the message: messages arrive
+// late, in batches after a lost connection, or with the time of a drifting clock.
 //
-// # What a day holds
+// # The content of a day
 //
-// Shifts come from the calendar. In them jobs follow each other with changeovers between: SKUs that may run at the
-// station, at their rate. In a job the machine runs, slows down and stops; most stops are short and few are long. People
-// start and end the schedules, take breaks, say what caused the stops, count by hand where there is no machine to do it,
-// and do the tasks that are due.
+// Shifts come from the calendar. They have jobs with changeovers between: SKUs that may run at the station, at their
+// rate. In a job the machine runs, slows down and stops; most stops are short and few are long. People start and end
+// the schedules, take breaks, set the causes of stops, count by hand at stations without a machine, and do the due
+// Tasks.
 //
-// A day starts with counters at zero, and every job that runs when it ends is ended by then, so that days need nothing of
-// each other. A meter's reading counts from the first of the month.
+// A day starts with counters at zero, and every running job ends before the day's end, so days are independent of each
+// other. A meter's reading counts from the first of the month.
 //
-// # Playing it
+// # Playing
 //
 // Player sends events to a service through its HTTP API, in step with a clock that may run up to ten thousand times as
-// fast as the real one.
+// fast as real time.
 package simulate
 
 import (
@@ -38,7 +38,7 @@ import (
 	"opsmon/app/engine/calendar"
 )
 
-// Lengths of time in milliseconds.
+// Durations in milliseconds.
 const (
 	second = int64(1000)
 	minute = 60 * second
@@ -46,36 +46,35 @@ const (
 	day    = 24 * hour
 )
 
-// Event is something that reaches the service: a message of a machine or something that people do. Moments are
-// milliseconds since 1970 in UTC.
+// Event is a message of a machine or an action of people. Times are Unix ms.
 type Event struct {
 	Sent    int64 // when it is sent
 	Station string
-	Signal  Signal // what a machine tells; without a value it is none
-	Act     *Act   // what people do; nil: a machine tells something
-	order   uint64 // among events of one moment
+	Signal  Signal // empty for an action of people
+	Act     *Act   // an action of people; nil: a message of a machine
+	order   uint64 // order of the events of one moment
 }
 
-// Config is what New needs.
+// Config has the settings of a Generator.
 type Config struct {
 	Seed uint64
-	// Interval is how often a station tells how it is, ms; 0: every 10 s. Stations whose stops are found by missing units
-	// tell them as they come, whatever this says.
+	// Interval is the interval of a station's state messages, ms; 0: 10 s. Stations with detection by production send
+	// their units when they are made, independent of it.
 	Interval int64
-	// IDs gives every message an id, so that one which is sent twice counts once. Without it only stations with a gateway
-	// that keeps messages do so. It costs the service an entry for each message.
+	// IDs adds an ID to every message, so that duplicates count once. Without it only stations with a buffering gateway
+	// send IDs. It costs the service an entry for each message.
 	IDs bool
-	// TrueClocks keeps the clocks of machines within what a service believes: two minutes.
+	// TrueClocks keeps the machines' clocks within the tolerance of the service: two minutes.
 	TrueClocks bool
 }
 
-// Generator tells what happens at the stations of a plant. It must not be used by several goroutines at once.
+// Generator generates the events of a plant's stations. It is not safe for concurrent use.
 type Generator struct {
 	cfg   Config
 	plant *Plant
 	by    map[string]*Station
 	plots map[plotKey]*plot
-	used  map[monthKey][]float64 // kWh that a station has used by the start of each day of a month
+	used  map[monthKey][]float64 // kWh used by a station up to the start of each day of a month
 }
 
 type plotKey struct {
@@ -83,10 +82,10 @@ type plotKey struct {
 	day     calendar.Day
 }
 
-// plotsKept is how many plots are kept before they are computed again when they are needed.
+// plotsKept limits the cache of plots.
 const plotsKept = 4096
 
-// New makes a generator for a plant.
+// New returns a Generator for a plant.
 func New(p *Plant, cfg Config) *Generator {
 	if cfg.Interval <= 0 {
 		cfg.Interval = 10 * second
@@ -98,7 +97,7 @@ func New(p *Plant, cfg Config) *Generator {
 	return g
 }
 
-// Stations returns the codes of all stations, in the manifest's order.
+// Stations returns the codes of all stations in the manifest's order.
 func (g *Generator) Stations() []string {
 	codes := make([]string, len(g.plant.Stations))
 	for i, s := range g.plant.Stations {
@@ -107,8 +106,8 @@ func (g *Generator) Stations() []string {
 	return codes
 }
 
-// Events returns what is sent from [from, to) for some stations, or all when none is named, in the order in which it is
-// sent. An unknown station is an error.
+// Events returns the events sent in [from, to) by some stations, or by all if none is named, in the order of sending.
+// An unknown station is an error.
 func (g *Generator) Events(stations []string, from, to int64) ([]Event, error) {
 	if len(stations) == 0 {
 		stations = g.Stations()
@@ -136,8 +135,7 @@ func (g *Generator) Events(stations []string, from, to int64) ([]Event, error) {
 	return list, nil
 }
 
-// compare orders events by the time at which they are sent; those of one moment by station, and then people before
-// machines.
+// compare orders events by the time of sending, then by station, then people before machines.
 func compare(a, b Event) int {
 	if c := cmp.Compare(a.Sent, b.Sent); c != 0 {
 		return c
@@ -151,18 +149,17 @@ func compare(a, b Event) int {
 	return cmp.Compare(a.Signal.At, b.Signal.At)
 }
 
-// dice give numbers by what they are about: the same seed and the same question give the same answer, in whatever order
-// the questions come.
+// dice are random numbers that depend only on the seed and their subject, not on the order of calls.
 type dice uint64
 
-// newDice makes the dice of a seed and a name.
+// newDice returns the dice for a seed and a name.
 func newDice(seed uint64, name string) dice {
 	h := fnv.New64a()
-	h.Write([]byte(name)) // it never fails
+	h.Write([]byte(name)) // cannot fail
 	return dice(seed).about(h.Sum64())
 }
 
-// about returns the dice for a question within what these are about.
+// about returns the dice for a subject within another one.
 func (d dice) about(what uint64) dice {
 	z := uint64(d) + 0x9e3779b97f4a7c15*(what+1)
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -173,7 +170,7 @@ func (d dice) about(what uint64) dice {
 // float returns a number in [0, 1).
 func (d dice) float() float64 { return float64(uint64(d.about(0x5eed))>>11) / (1 << 53) }
 
-// roll gives one number after another.
+// roll is a sequence of random numbers.
 type roll struct {
 	dice
 	n uint64
@@ -183,13 +180,13 @@ func (r *roll) next() float64 { r.n++; return r.about(r.n).float() }
 
 func (r *roll) within(low, high float64) float64 { return low + (high-low)*r.next() }
 
-// chance is true with a probability.
+// chance returns true with a probability.
 func (r *roll) chance(p float64) bool { return r.next() < p }
 
 // ms returns a whole number of milliseconds in [low, high).
 func (r *roll) ms(low, high int64) int64 { return low + int64(r.next()*float64(high-low)) }
 
-// often returns a time until something happens that happens once in mean ms, at least least.
+// often returns a random time until an event with a mean interval, at least least, ms.
 func (r *roll) often(mean, least int64) int64 {
 	return max(least, int64(-math.Log(1-r.next())*float64(mean)))
 }

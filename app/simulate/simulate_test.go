@@ -15,7 +15,7 @@ import (
 	"opsmon/app/engine/calendar"
 )
 
-// at returns a moment of 2026 in UTC: "11-18 06:00:00".
+// at parses a time of 2026 in UTC: "11-18 06:00:00".
 func at(t testing.TB, text string) int64 {
 	t.Helper()
 	when, err := time.Parse("2006-01-02 15:04:05", "2026-"+text)
@@ -43,7 +43,7 @@ func events(t testing.TB, g *Generator, stations []string, from, to int64) []Eve
 	return list
 }
 
-// text writes events so that they can be compared.
+// text formats events for comparison.
 func text(list []Event) []string {
 	out := make([]string, len(list))
 	for i, e := range list {
@@ -61,7 +61,7 @@ func text(list []Event) []string {
 }
 
 func TestARangeInPiecesGivesTheSameEvents(t *testing.T) {
-	from := at(t, "11-18 03:12:00") // over the start of a day
+	from := at(t, "11-18 03:12:00") // across the start of a day
 	r := rand.New(rand.NewPCG(1, 2))
 	for most, length := range map[int64]int64{7 * second: 4 * hour, 11 * minute: 30 * hour, 9 * hour: 60 * hour} {
 		to := from + length
@@ -135,7 +135,7 @@ func TestAnUnknownStationIsAnError(t *testing.T) {
 	}
 }
 
-// TestDaysArePlausible looks at what really happens at the stations, over two weeks.
+// TestDaysArePlausible checks the course of two weeks at the stations.
 func TestDaysArePlausible(t *testing.T) {
 	g := generator(t, Config{Seed: 9})
 	var days, usual, short, long int
@@ -150,7 +150,7 @@ func TestDaysArePlausible(t *testing.T) {
 			var due, good float64
 			for _, j := range p.jobs {
 				if j.endsByQuantity {
-					continue // what it makes is bounded by its quantity
+					continue // its output is limited by the quantity
 				}
 				due += j.perMinute * float64(j.end-j.start) / float64(minute)
 				for _, b := range p.pauses {
@@ -187,7 +187,7 @@ func TestDaysArePlausible(t *testing.T) {
 	}
 }
 
-// checkPlot checks what must hold in every day.
+// checkPlot checks the invariants of a day.
 func checkPlot(t *testing.T, p *plot) {
 	t.Helper()
 	at := p.Start
@@ -225,7 +225,7 @@ func checkPlot(t *testing.T, p *plot) {
 	}
 }
 
-// TestEachFaultOccurs finds every fault in what is sent in three weeks.
+// TestEachFaultOccurs finds every fault in the events of three weeks.
 func TestEachFaultOccurs(t *testing.T) {
 	g := generator(t, Config{Seed: 3, Interval: minute})
 	from := at(t, "11-02 06:00:00")
@@ -287,12 +287,12 @@ func TestEachFaultOccurs(t *testing.T) {
 	t.Log(found)
 }
 
-// TestWhatIsSentAddsUp: the machines' messages tell what was made and used, whichever way they tell it.
+// TestWhatIsSentAddsUp: the messages of machines have the correct counts and consumption, whatever fields they use.
 func TestWhatIsSentAddsUp(t *testing.T) {
 	g := generator(t, Config{Seed: 5})
 	for _, s := range g.plant.Stations {
 		p := g.plot(s, s.calendar.ProductionDay(at(t, "11-18 12:00:00")))
-		p.dead, p.drift, p.resets = nil, drift{}, nil // what is lost is lost
+		p.dead, p.drift, p.resets = nil, drift{}, nil // without faults
 		seen := map[string]bool{}
 		var complete, bad, counter, counterBad, kWh float64
 		list := events(t, g, []string{s.Code}, p.Start, p.End)
@@ -355,8 +355,8 @@ func TestWhatIsSentAddsUp(t *testing.T) {
 	}
 }
 
-// TestCyclesKeepTheirDistance: no cycle is nearer to the last than the shortest that counts, and none so far that it
-// looks like a stop where missing units are stops.
+// TestCyclesKeepTheirDistance: cycles are never closer than the minimum cycle, and never far enough apart for a stop by
+// missing units.
 func TestCyclesKeepTheirDistance(t *testing.T) {
 	g := generator(t, Config{Seed: 6})
 	s := g.by["JIGGER-1"]
@@ -485,7 +485,7 @@ func TestUnderwayIsWhatStillCounts(t *testing.T) {
 	}
 }
 
-// TestModes: each way in which a station is watched is sent what it needs.
+// TestModes: stations send the signals that their detection modes need.
 func TestModes(t *testing.T) {
 	const manifest = `{"version":"v1","account":{"id":"a","domain":"a.example","enableTasks":"on",
 "shiftPatterns":[{"code":"day","title":"Day","shifts":[{"name":"Day","startHour":6,"duration":12,"weekDay":"3"}]}],
