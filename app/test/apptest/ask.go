@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// Eventually waits for something that another goroutine or program does. A slow machine has a minute for it.
+// Eventually waits until holds returns true because of another goroutine or program. It fails after a minute, which is
+// enough for a slow machine.
 func Eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
@@ -44,7 +45,7 @@ func Get(t testing.TB, client *http.Client, url, key string) (int, string, http.
 	return resp.StatusCode, body.ErrorMessage, resp.Header
 }
 
-// Browser is a client that trusts an authority, or one that takes any certificate, and follows no redirect.
+// Browser returns a client that trusts an authority, or without one any certificate, and follows no redirects.
 func Browser(t testing.TB, pem string) *http.Client {
 	t.Helper()
 	cfg := &tls.Config{InsecureSkipVerify: pem == ""}
@@ -59,7 +60,7 @@ func Browser(t testing.TB, pem string) *http.Client {
 	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// Fetch returns an answer with its body read.
+// Fetch requests a URL and returns the answer and its body.
 func Fetch(t testing.TB, c *http.Client, url string) (*http.Response, string) {
 	t.Helper()
 	resp, err := c.Get(url)

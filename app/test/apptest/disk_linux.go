@@ -27,7 +27,7 @@ func Mount(t testing.TB, options string) string {
 	return dir
 }
 
-// Fill takes all the room of a file system that is left and gives it back when free is called.
+// Fill fills all remaining space of a file system until free is called.
 func Fill(t testing.TB, dir string) (free func()) {
 	t.Helper()
 	f, err := os.Create(filepath.Join(dir, "filler"))
@@ -45,7 +45,7 @@ func Fill(t testing.TB, dir string) (free func()) {
 	}
 }
 
-// Endless gives zeroes for ever.
+// Endless is an endless reader of zeros.
 type Endless struct{}
 
 // Read implements io.Reader.

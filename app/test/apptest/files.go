@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// WriteIn writes a file of a directory, and makes the directories that it lies in.
+// WriteIn writes a file in a directory, and creates missing parents.
 func WriteIn(t testing.TB, dir, name, text string) {
 	t.Helper()
 	path := filepath.Join(dir, name)
@@ -16,7 +16,7 @@ func WriteIn(t testing.TB, dir, name, text string) {
 	}
 }
 
-// ReadIn reads a file of a directory, empty when there is none.
+// ReadIn reads a file in a directory; "" if it does not exist.
 func ReadIn(t testing.TB, dir, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(dir, name))

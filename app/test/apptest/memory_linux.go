@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// ResidentKiB returns how much of a process is in memory.
+// ResidentKiB returns the resident memory of a process, KiB.
 func (p *Process) ResidentKiB(t testing.TB) int { return p.MemoryKiB(t, "VmRSS") }
 
-// MemoryKiB returns a figure of a process's memory as the kernel names it: RssAnon is what only the process can give back, RssFile
-// what is mapped from files, which the kernel takes when memory is short.
+// MemoryKiB returns a figure of a process's memory by its kernel name: RssAnon is memory that only the process can
+// release, RssFile is mapped from files and can be reclaimed by the kernel.
 func (p *Process) MemoryKiB(t testing.TB, name string) int {
 	t.Helper()
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Cmd.Process.Pid))

@@ -21,10 +21,10 @@ import (
 	"go.uber.org/goleak"
 )
 
-// binaryDir holds the binaries that the tests run; Main removes it.
+// binaryDir has the binaries for the tests; Main deletes it.
 var binaryDir string
 
-// Main runs the tests of a room, sees that none leaves a goroutine behind, and removes the binaries that they have built.
+// Main runs the tests of a package, checks that no goroutines remain, and deletes the built binaries.
 func Main(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(status int) {
 		os.RemoveAll(binaryDir)
@@ -37,10 +37,10 @@ var makeBinaryDir = sync.OnceValue(func() (err error) {
 	return err
 })
 
-// built is the binary that is made once, as releases are made.
+// built is the binary, built once with the settings of releases.
 var built = sync.OnceValues(func() (string, error) { return BuildAs("app", "", "") })
 
-// BuildAs makes a binary with build tags and values for variables ("opsmon/app.version=1.2.3 …").
+// BuildAs builds a binary with build tags and values of variables ("opsmon/app.version=1.2.3 …").
 func BuildAs(name, tags, values string) (string, error) {
 	if err := makeBinaryDir(); err != nil {
 		return "", err
@@ -61,7 +61,7 @@ func BuildAs(name, tags, values string) (string, error) {
 	return name, nil
 }
 
-// Binary returns the path of the product's program, as releases are made.
+// Binary returns the path of the product's program, built with the settings of releases.
 func Binary(t testing.TB) string {
 	t.Helper()
 	name, err := built()
@@ -86,7 +86,7 @@ func Command(t testing.TB, args ...string) (stdout, stderr string, status int) {
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
-// Initialise makes a store with one account in dir and returns the administrator's key.
+// Initialise creates a store with one account in dir and returns the administrator's key.
 func Initialise(t testing.TB, dir string, more ...string) string {
 	t.Helper()
 	out, stderr, status := Command(t, append([]string{"init", "--json", "--data-dir", dir, "--email", "it@northgate.example"}, more...)...)
@@ -99,7 +99,7 @@ func Initialise(t testing.TB, dir string, more ...string) string {
 	return made.APIKey
 }
 
-// Process is the binary running as a service.
+// Process is the running binary.
 type Process struct {
 	Cmd    *exec.Cmd
 	URL    string
@@ -107,19 +107,19 @@ type Process struct {
 	Lines  *bufio.Reader
 }
 
-// Start starts the binary with arguments, and waits until it prints a line that starts so; the rest of that line is
-// its URL. The process is killed when the test ends.
+// Start starts the binary with arguments, and waits until it prints a line with the given prefix; the rest of that line
+// is its URL. The process is killed at the end of the test.
 func Start(t testing.TB, line string, args ...string) *Process {
 	t.Helper()
 	return StartCommand(t, line, exec.Command(Binary(t), args...))
 }
 
-// StartCommand is Start for a command that may have been prepared otherwise.
+// StartCommand is Start for a prepared command.
 func StartCommand(t testing.TB, line string, cmd *exec.Cmd) *Process {
 	t.Helper()
 	p := &Process{Cmd: cmd, Stderr: new(bytes.Buffer)}
 	p.Cmd.Stderr = p.Stderr
-	p.Cmd.WaitDelay = 10 * time.Second // a child of its own that lives on holds standard error, for ever
+	p.Cmd.WaitDelay = 10 * time.Second // a child process that survives would hold standard error open
 	out, err := p.Cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -176,7 +176,7 @@ func (p *Process) End(t testing.TB, signal os.Signal) int {
 	return p.Cmd.ProcessState.ExitCode()
 }
 
-// Do makes a request and reads the body of its answer into out, unless that is nil.
+// Do makes a request and decodes the body of its answer into out, unless that is nil.
 func (p *Process) Do(method, path, key, body string, out any) (*http.Response, error) {
 	req, err := http.NewRequest(method, p.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -200,7 +200,7 @@ func (p *Process) Do(method, path, key, body string, out any) (*http.Response, e
 	return resp, err
 }
 
-// Status is Do for those who want the status alone, which is 0 when there was no answer.
+// Status is Do that only returns the status, or 0 if there was no answer.
 func (p *Process) Status(method, path, key, body string) int {
 	resp, err := p.Do(method, path, key, body, nil)
 	if err != nil {

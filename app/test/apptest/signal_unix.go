@@ -4,5 +4,5 @@ package apptest
 
 import "syscall"
 
-// Terminate asks a process to end.
+// Terminate is the signal that asks a process to end.
 const Terminate = syscall.SIGTERM

@@ -2,5 +2,5 @@ package apptest
 
 import "os"
 
-// Terminate ends a process: Windows cannot ask one that has no console.
+// Terminate kills a process, because Windows cannot ask a process without a console to end.
 var Terminate = os.Kill

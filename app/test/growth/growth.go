@@ -1,14 +1,14 @@
-// Package growth prints what benchmarks measure at 10, 100 and 1,000 stations side by side, each figure beside its floor in
-// the same run: what the least that could do the same needs. It is for tests alone.
+// Package growth prints benchmark results at 10, 100 and 1,000 stations in a table, each with its lower bound from the
+// same run: the minimal cost of doing the same. It is only for tests.
 //
-// The whole table comes with
+// The whole table is printed by
 //
 //	go test -run '^$' -bench Growth -benchtime 3x -timeout 30m ./app/... | grep '^|'
 //
-// A row gives the figure and, in brackets, how many times the floor it is. -short leaves out what takes minutes.
+// A row has the figure and, in parentheses, its ratio to the lower bound. -short leaves out what takes minutes.
 //
-// What is stored waits for the disk. Where that is done within 0.1 ms, as on a server, a floor that stores and does nothing
-// else shows the disk of no plant: there it takes milliseconds. How it would be with 5 ms more comes with
+// Stores wait for the disk. If that takes less than 0.1 ms, as on a server, a lower bound that only stores does not
+// represent the disk of a plant, where it takes milliseconds. The results with 5 ms more are printed by
 //
 //	go test -c -o room.test ./app/ROOM
 //	strace -f --seccomp-bpf -e trace=fdatasync,fsync -e inject=fdatasync,fsync:delay_exit=5000 -o /dev/null \
@@ -24,17 +24,17 @@ import (
 // Sizes are the numbers of stations.
 var Sizes = []int{10, 100, 1000}
 
-// Figure is something that is measured.
+// Figure is a measured figure.
 type Figure struct {
-	What  string // with its unit
-	Floor string // what it is beside
+	What  string // including its unit
+	Floor string // description of the lower bound
 }
 
-// Measured is a figure's value, and its floor's.
+// Measured has the values of a figure and its lower bound.
 type Measured struct{ Ours, Floor float64 }
 
-// Table runs measure at each size and prints a row for each figure. measure gives its values in the order of the figures, and
-// may skip a size.
+// Table runs measure at each size and prints a row for each figure. measure returns its values in the order of the
+// figures, and may skip a size.
 func Table(b *testing.B, figures []Figure, measure func(b *testing.B, stations int) []Measured) {
 	b.Helper()
 	cells := make([][]string, len(figures))
@@ -57,7 +57,7 @@ func Table(b *testing.B, figures []Figure, measure func(b *testing.B, stations i
 	}
 }
 
-// short writes a number with three digits that count.
+// short formats a number with three significant digits.
 func short(v float64) string {
 	if v >= 1000 {
 		return fmt.Sprintf("%.0f", v)

@@ -1,3 +1,3 @@
-// Package install tests the service as it is installed: on a booted Linux, through an upgrade, and as a user of its own
-// beside whom root works.
+// Package install tests the installed service: on a booted Linux, through an upgrade, and with its own user in parallel
+// to root.
 package install

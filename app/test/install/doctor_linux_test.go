@@ -10,12 +10,12 @@ import (
 	"opsmon/app/test/apptest"
 )
 
-// onNetwork puts the machine on a network that leads nowhere.
+// onNetwork connects the machine to an isolated network.
 func onNetwork(t *testing.T, m plantPC) {
 	m.Must(t, "sh", "-c", "ip link add lan0 type veth peer name lan1 && ip link set lan1 up && ip link set lan0 up && ip addr add 10.77.0.2/24 dev lan0")
 }
 
-// examine runs app doctor on the machine and returns what it found by check.
+// examine runs app doctor on the machine and returns its findings by check.
 func (m plantPC) examine(t *testing.T) map[string][]doctor.Finding {
 	t.Helper()
 	out, stderr, status := m.Run(t.Context(), nil, "app", "doctor", "--json")
@@ -33,7 +33,7 @@ func (m plantPC) examine(t *testing.T) map[string][]doctor.Finding {
 	return found
 }
 
-// examined: an installed service is well, and what the doctor names mends what is wrong, as it is typed.
+// examined: an installed service has no findings, and the doctor's commands fix problems when they are typed.
 func examined(t *testing.T, m plantPC) {
 	found := m.examine(t)
 	for _, check := range []string{"service", "settings", "port", "rights", "certificate"} {

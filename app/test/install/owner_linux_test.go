@@ -15,9 +15,9 @@ import (
 	"opsmon/app/test/apptest"
 )
 
-const nobody = 65534 // the user that is not root
+const nobody = 65534 // any user except root
 
-// publicDir returns a folder that others may look into, unlike into a test's own. Only root can act as others, and have more rights.
+// publicDir returns a folder that other users can read, unlike a test's own. It requires root, to run as other users.
 func publicDir(t *testing.T) string {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -31,8 +31,8 @@ func publicDir(t *testing.T) string {
 	return dir
 }
 
-// TestOwner: a service that runs as a user of its own, and root who backs up and restores beside it. Root's backups go
-// where the service may not write, and everything in the data directory stays the service's own.
+// TestOwner: a service runs as its own user, and root makes and restores backups. Root's backups are in folders that
+// the service cannot write to, and everything in the data directory still belongs to the service.
 func TestOwner(t *testing.T) {
 	open := publicDir(t)
 	program, dir := filepath.Join(open, "app"), filepath.Join(open, "data")
@@ -74,7 +74,7 @@ func TestOwner(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	roots := t.TempDir() // the service's user cannot look into it
+	roots := t.TempDir() // the service's user cannot read it
 	plain, sealed := filepath.Join(roots, "plain.backup"), filepath.Join(roots, "sealed.backup")
 	t.Setenv("APP_BACKUP_PASSPHRASE", "")
 	asRoot("init", "--domain", "northgate.example", "--email", "it@northgate.example")
@@ -110,8 +110,8 @@ func TestOwner(t *testing.T) {
 	asRoot("restore", plain, "--yes")
 }
 
-// TestOwnerRights: what root does in the service's data directory while no service runs it does with the rights of the
-// service's user, who may exchange any name in it for a link to root's files, at any moment.
+// TestOwnerRights: without a running service, root's commands access the service's data directory with the permissions
+// of the service's user, who could replace any name in it by a link to root's files at any moment.
 func TestOwnerRights(t *testing.T) {
 	t.Parallel()
 	open := publicDir(t)
@@ -141,7 +141,7 @@ func TestOwnerRights(t *testing.T) {
 	}
 	run(0, "init", "--domain", "northgate.example", "--email", "it@northgate.example")
 
-	// A folder that leads to root's gets no backup.
+	// A folder that links to root's gets no backup.
 	link(secret, folder)
 	run(1, "backup")
 	if left, err := os.ReadDir(secret); err != nil || len(left) > 0 {
@@ -151,7 +151,7 @@ func TestOwnerRights(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// Root's files do not get into a backup.
+	// Root's files are not included in a backup.
 	apptest.WriteIn(t, secret, "ca.key", "root's key")
 	apptest.WriteIn(t, roots, "passphrase", "correct horse")
 	link(secret, filepath.Join(dir, "tls"))
@@ -163,7 +163,7 @@ func TestOwnerRights(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// All goes well otherwise, also with files that root alone can read.
+	// Everything else works, also with files that only root can read.
 	run(0, "backup", file, "--passphrase-file", filepath.Join(roots, "passphrase"))
 	run(0, "user", "add", "later@northgate.example", "--role", "member")
 	run(0, "compact")

@@ -19,7 +19,7 @@ import (
 	"opsmon/app/test/apptest"
 )
 
-// plantPC is a booted Linux with the binary in /root, where a person would have put it. Its Machine is nil where none can
+// plantPC is a booted Linux with the binary in /root, where a person would have put it. Its Machine is nil if none can
 // be booted.
 type plantPC struct{ *boottest.Machine }
 
@@ -42,7 +42,7 @@ func (m plantPC) show(t *testing.T, property string) string {
 	return strings.TrimSpace(m.Must(t, "systemctl", "show", "--property="+property, "--value", "app.service"))
 }
 
-// fails runs a command that must end with status 1 and say all of what; it gives what it wrote to standard error.
+// fails runs a command that must exit with status 1 and print all of what. It returns its standard error.
 func (m plantPC) fails(t *testing.T, args []string, what ...string) string {
 	t.Helper()
 	stdout, stderr, status := m.Run(t.Context(), nil, args...)
@@ -57,7 +57,7 @@ func (m plantPC) fails(t *testing.T, args []string, what ...string) string {
 	return stderr
 }
 
-// changed waits until the service runs as another process than pid and is ready.
+// changed waits until the service runs as a process other than pid and is ready.
 func (m plantPC) changed(t *testing.T, pid string) {
 	t.Helper()
 	apptest.Eventually(t, "the service's next process", func() bool {
@@ -72,12 +72,12 @@ func (m plantPC) rights(t *testing.T, name string) string {
 	return strings.TrimSpace(m.Must(t, "stat", "--format=%U %G %a", name))
 }
 
-// TestInstalled installs the service on a booted Linux, as plant IT would, and looks after it for a while.
+// TestInstalled installs the service on a booted Linux as plant IT would, and checks it for a while.
 func TestInstalled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("booting a machine takes some seconds")
 	}
-	t.Parallel() // it waits more than it works
+	t.Parallel() // it mostly waits
 	m := newPlantPC(t)
 	if m.Machine == nil {
 		return
@@ -108,7 +108,7 @@ func TestInstalled(t *testing.T) {
 	} {
 		if !t.Run(step.name, func(t *testing.T) { step.run(t, m) }) {
 			t.Logf("%s", m.Must(t, "journalctl", "--no-pager", "--unit=app", "--lines=40", "--output=short-precise"))
-			return // the next ones stand on it
+			return // the next ones depend on it
 		}
 	}
 }
@@ -152,7 +152,7 @@ func freshInstall(t *testing.T, m plantPC) {
 			t.Errorf("install does not say %q: %s", want, out)
 		}
 	}
-	// Nobody answers to the machine's own name below .local: the service does to the appliance's alone.
+	// The machine's own name in .local is not answered: the service answers only for the appliance's name.
 	for _, text := range []string{out, m.Must(t, "app", "status"), m.Must(t, "app", "trust")} {
 		for _, found := range regexp.MustCompile(`//([^/:]+\.local)\b`).FindAllStringSubmatch(text, -1) {
 			if found[1] != "opsmon.local" {
@@ -221,7 +221,7 @@ func installAgain(t *testing.T, m plantPC) {
 
 func installAnother(t *testing.T, m plantPC) {
 	pid := m.show(t, "MainPID")
-	m.Must(t, "sh", "-c", "echo >> /root/app") // still a program, and another one
+	m.Must(t, "sh", "-c", "echo >> /root/app") // still a program, with another hash
 	m.Must(t, "/root/app", "install")
 	if m.show(t, "MainPID") == pid {
 		t.Error("the old program runs still")
@@ -237,15 +237,15 @@ func killed(t *testing.T, m plantPC) {
 	start := time.Now()
 	m.Must(t, "kill", "-9", pid)
 	m.changed(t, pid)
-	m.Must(t, "app", "start") // which waits until it is ready
+	m.Must(t, "app", "start") // waits until it is ready
 	took := time.Since(start)
 	t.Logf("killed, and ready again after %v", took)
-	if took > 20*time.Second { // 2 s is the pause, and a slow machine takes its time to start
+	if took > 20*time.Second { // the pause is 2 s, and a slow machine starts slowly
 		t.Errorf("ready after %v, more than 20 s", took)
 	}
 }
 
-// mapped sees that the worker that evaluates a mapping can work where the service may do as little as it may.
+// mapped checks that the worker process for mappings works in the service's sandbox.
 func mapped(t *testing.T, m plantPC) {
 	var frames []byte
 	for _, document := range []string{`{"expression":"{\"a\": b * 2}","memory":268435456,"timeout":2000000000,"output":1000}`, `{"input":{"b":7}}`} {
@@ -323,7 +323,7 @@ func wrongSettings(t *testing.T, m plantPC) {
 	m.Must(t, "sh", "-c", "echo 'lissten: :1' >> /var/lib/app/app.yaml")
 	const sentence = "unknown key lissten; the keys are"
 	m.fails(t, []string{"app", "restart"}, "Its last words", "/var/lib/app/app.yaml line", sentence)
-	time.Sleep(3 * time.Second) // longer than the pause before another start
+	time.Sleep(3 * time.Second) // longer than the pause before a restart
 	if state, again := m.show(t, "ActiveState"), m.show(t, "NRestarts"); state != "failed" || again != "0" {
 		t.Errorf("it is %s after %s starts more, and it can never start", state, again)
 	}
@@ -340,7 +340,7 @@ func wrongSettings(t *testing.T, m plantPC) {
 	m.fails(t, []string{"app", "start"}, "permission denied", "chown -R app:app '/var/lib/app'")
 	m.Must(t, "sh", "-c", "app stop && chown -R app:app /var/lib/app")
 
-	// A port that another program has may get free: it is tried again.
+	// A port in use may become free: the start is retried.
 	const holder = "systemd-run --quiet --unit=holder --property=Type=exec /root/app demo --listen 127.0.0.1:9000"
 	m.Must(t, "sh", "-c", holder+" && cp -p /var/lib/app/app.yaml /root/app.yaml && sed -i '/^tls\\|^clear\\|^mqtt\\|^  listen/d; s/^listen.*/listen: 127.0.0.1:9000/' /var/lib/app/app.yaml")
 	apptest.Eventually(t, "the port's holder", func() bool {
@@ -356,7 +356,7 @@ func wrongSettings(t *testing.T, m plantPC) {
 	m.Must(t, "sh", "-c", "cp -p /root/app.yaml /var/lib/app/app.yaml && app restart")
 }
 
-// A damaged store: the service stays, says what is wrong, and is not started again and again.
+// A damaged store: the service stays up, reports the problem, and is not restarted repeatedly.
 func damagedStore(t *testing.T, m plantPC) {
 	m.Must(t, "sh", "-c", "app stop && cp -p /var/lib/app/app.db /root/app.db && truncate --size=20000 /var/lib/app/app.db")
 	begin := time.Now()
@@ -393,12 +393,12 @@ func uninstalled(t *testing.T, m plantPC) {
 	}
 }
 
-// unusual is a data directory that people have, and that a unit file needs some care for.
+// unusual is a data directory with characters that need escaping in a unit file.
 const unusual = `/srv/Werk 1/Störung 100% "neu"`
 
 func unusualDirectory(t *testing.T, m plantPC) {
 	m.Must(t, "/root/app", "install", "--data-dir", unusual)
-	// A folder for backups elsewhere: the sandbox lets the service in at the next install.
+	// Another folder for backups: the next install allows it in the sandbox.
 	m.Must(t, "install", "-d", "-o", "app", "/mnt/Sicherung 1")
 	m.Must(t, "sh", "-c", `printf 'backup:\n  dir: /mnt/Sicherung 1\n' >> "$1/app.yaml"`, "sh", unusual)
 	if _, warning, status := m.Run(t.Context(), nil, "app", "restart"); status != 0 || !strings.Contains(warning, "may not write to /mnt/Sicherung 1 yet; let it with: app install") {
@@ -408,12 +408,12 @@ func unusualDirectory(t *testing.T, m plantPC) {
 	if _, warning, status := m.Run(t.Context(), nil, "app", "restart"); status != 0 || warning != "" {
 		t.Errorf("app restart: %d, %s", status, warning)
 	}
-	// A new program stays with the data, wherever they are.
+	// A new program keeps the data, wherever it is.
 	m.Must(t, "sh", "-c", "echo >> /root/app && /root/app install")
 	if out := m.Must(t, "app", "status"); !strings.Contains(out, unusual) {
 		t.Errorf("after an install without --data-dir: %s", out)
 	}
-	// What the service does with its files goes within the sandbox too.
+	// Operations on the service's files work in the sandbox, too.
 	m.Must(t, "app", "--data-dir", unusual, "init", "--domain", "northgate.example", "--email", "it@northgate.example")
 	m.Must(t, "app", "--data-dir", unusual, "backup", "/root/by-hand.appbackup")
 	m.Must(t, "app", "--data-dir", unusual, "compact")
@@ -430,7 +430,7 @@ func unusualDirectory(t *testing.T, m plantPC) {
 	}
 }
 
-// dropIn sets something of the unit for a test.
+// dropIn adds a setting to the unit for a test.
 func (m plantPC) dropIn(t *testing.T, text string) {
 	t.Helper()
 	m.Put(t, "/etc/systemd/system/app.service.d/90-test.conf", []byte("[Service]\n"+text), 0o644)
@@ -488,5 +488,5 @@ func purged(t *testing.T, m plantPC) {
 	if passwd := m.Must(t, "cat", "/etc/passwd"); strings.Contains(passwd, "\napp:") {
 		t.Error("the user is still there")
 	}
-	m.Must(t, "test", "-e", unusual) // another installation's, which was not asked for
+	m.Must(t, "test", "-e", unusual) // of another installation, which was not selected
 }

@@ -19,7 +19,7 @@ import (
 	"opsmon/app/test/apptest"
 )
 
-// release makes a signed package of a binary, as releases are.
+// release returns a signed package of a binary, like a release.
 func release(t *testing.T, program string, key minisign.PrivateKey) []byte {
 	t.Helper()
 	content, err := os.ReadFile(program)
@@ -45,8 +45,8 @@ func release(t *testing.T, program string, key minisign.PrivateKey) []byte {
 	return b.Bytes()
 }
 
-// TestUpgradeInstalled upgrades the installed service on a machine that is really booted: to a version that works, to one
-// that never gets ready, and back by hand.
+// TestUpgradeInstalled upgrades the installed service on a booted machine: to a version that works, to one that never
+// becomes ready, and back by hand.
 func TestUpgradeInstalled(t *testing.T) {
 	t.Parallel()
 	public, private, err := minisign.GenerateKey(rand.Reader)

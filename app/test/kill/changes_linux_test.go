@@ -15,8 +15,8 @@ import (
 	"opsmon/app/test/apptest"
 )
 
-// TestConfigurationChanges applies many changes while signals come and people read, and says how long the slowest read took,
-// how soon the figures follow, what the memory is, how soon the service ends, and how soon it serves again.
+// TestConfigurationChanges applies many changes with concurrent signals and reads, and logs the slowest read, the delay
+// of the figures, the memory, and the times to stop and to start.
 func TestConfigurationChanges(t *testing.T) {
 	for _, c := range changed {
 		for kind := range kindsOfChange {
@@ -27,7 +27,7 @@ func TestConfigurationChanges(t *testing.T) {
 	}
 }
 
-// kindsOfChange are requests that change something, by a number that is always another one.
+// kindsOfChange are requests with a change, each different by its number.
 var kindsOfChange = map[string]func(stations, n int) (method, path, body string){
 	"a price": func(_, n int) (string, string, string) {
 		return http.MethodPost, "/account", fmt.Sprintf(`{"electricalPricePerKwh":%d.%02d}`, n/100%900, n%100)
@@ -40,7 +40,8 @@ var kindsOfChange = map[string]func(stations, n int) (method, path, body string)
 	},
 }
 
-// changedWorks is a manifest of stations that all may run the SKU RUN, in groups of fifty. The first is called name.
+// changedWorks returns a manifest of stations in groups of fifty that may all run the SKU RUN. The first is called
+// name.
 func changedWorks(stations int, name string, cycle int) string {
 	var groups strings.Builder
 	for s := range stations {
@@ -156,7 +157,7 @@ func sendEverySecond(t *testing.T, p *apptest.Process, key string, stations int,
 	}
 }
 
-// readOn reads what pages read, and notes how long the slowest answer took.
+// readOn reads like pages do, and records the slowest answer.
 func readOn(t *testing.T, p *apptest.Process, key string, slowest *atomic.Int64, stop chan struct{}) {
 	for {
 		for _, path := range []string{"/station", "/account", "/account/manifest", "/station/ST-1", "/station?stationcodes=ST-0"} {
@@ -176,7 +177,7 @@ func readOn(t *testing.T, p *apptest.Process, key string, slowest *atomic.Int64,
 	}
 }
 
-// behind reports whether the figures are not those of all that came before a moment.
+// behind reports whether the figures lack signals from before a moment.
 func behind(t *testing.T, p *apptest.Process, key string, moment time.Time) bool {
 	t.Helper()
 	var answer struct {
@@ -198,7 +199,7 @@ func behind(t *testing.T, p *apptest.Process, key string, moment time.Time) bool
 	return len(answer.Result.Cursors) == 0
 }
 
-// TestManyRevisions starts a service whose configuration was changed very often, and says how soon it serves.
+// TestManyRevisions starts a service with a very large number of revisions, and logs the time until it is ready.
 func TestManyRevisions(t *testing.T) {
 	dir := t.TempDir()
 	manifest := filepath.Join(dir, "works.json")

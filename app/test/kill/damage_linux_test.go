@@ -14,16 +14,16 @@ import (
 	"opsmon/app/test/apptest"
 )
 
-// TestDamageWhileRunning damages the file of a running service. What meets the damage is answered 500, or 503 where
-// writes are refused; from then on the service is not ready and says why; what is in memory is served, and the process
-// lives on. The log tells once what to do.
+// TestDamageWhileRunning damages the file of a running service. Requests that hit the damage are answered 500, or 503
+// if writes are refused. From then on the service is not ready and reports the reason; data in memory is served, and
+// the process stays up. The log has instructions once.
 func TestDamageWhileRunning(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		damage func(t *testing.T, path string)
-		meet   string // what meets it
+		meet   string // the request that hits it
 		status int
-		write  int // status of a write afterwards
+		write  int // status of a later write
 	}{
 		{"a value", func(t *testing.T, path string) {
 			overwrite(t, path, func(b []byte) {
@@ -80,7 +80,7 @@ func TestDamageWhileRunning(t *testing.T) {
 					t.Errorf("a write: %d, want %d", status, tt.write)
 				}
 			}
-			_ = p.End(t, syscall.SIGTERM) // what is kept lazily may be lost; that is told by the status
+			_ = p.End(t, syscall.SIGTERM) // buffered data may be lost, which the status shows
 			log := p.Stderr.String()
 			if strings.Count(log, "the store is damaged: keep a copy") != 1 || strings.Contains(log, "goroutine ") || strings.Contains(log, "panic") {
 				t.Errorf("the log: %s", log)
@@ -89,8 +89,8 @@ func TestDamageWhileRunning(t *testing.T) {
 	}
 }
 
-// pause stops a service in the middle of whatever it does, and returns a function that lets it go on. It commits on its
-// own: what a test has read of its file may be something else a moment later.
+// pause stops a service at any point, and returns a function that continues it. The service commits at any time, so
+// parts of its file that a test has read may change.
 func pause(t *testing.T, p *apptest.Process) (resume func()) {
 	t.Helper()
 	if err := p.Cmd.Process.Signal(syscall.SIGSTOP); err != nil {
@@ -113,7 +113,7 @@ func pause(t *testing.T, p *apptest.Process) (resume func()) {
 	}
 }
 
-// overwrite changes bytes in a file that others have open. It writes no others.
+// overwrite changes bytes in a file that others have open, and writes only those.
 func overwrite(t *testing.T, path string, change func(b []byte)) {
 	t.Helper()
 	b, err := os.ReadFile(path)

@@ -11,9 +11,9 @@ import (
 	"opsmon/kv/powercut"
 )
 
-// TestFailingDisk makes the disk of a running service fail in each way: read-only all of a sudden, as a file system makes
-// itself after an error, worn out, full, over quota. Meanwhile writes are answered 503 and reads go on; writes go on by
-// themselves when the disk is well again, and no answered one is lost.
+// TestFailingDisk makes the disk of a running service fail in several ways: suddenly read-only, as a file system does
+// after an error, worn out, full, over quota. Meanwhile writes are answered 503 and reads work. When the disk works
+// again, writes succeed automatically, and no answered write is lost.
 func TestFailingDisk(t *testing.T) {
 	dir := t.TempDir()
 	admin := apptest.Initialise(t, dir, "--domain", "northgate.example")
@@ -80,8 +80,9 @@ func TestFailingDisk(t *testing.T) {
 	}
 }
 
-// TestFailedSyncs has every fourth sync of each thread of the service fail, which is the second of a commit as a rule: its
-// change can be read by then. A user whose making was answered with an error is not there, and writes go on by themselves.
+// TestFailedSyncs makes every fourth sync of each thread of the service fail, which is usually the second one of a
+// commit, when its change is already readable. A user whose creation was answered with an error does not exist, and
+// writes recover automatically.
 func TestFailedSyncs(t *testing.T) {
 	dir := t.TempDir()
 	admin := apptest.Initialise(t, dir, "--domain", "northgate.example")

@@ -1,3 +1,3 @@
-// Package kill tests the product's program where all goes wrong: killed under load, on a disk that is full, fails or is
-// damaged, without its terminal, and what it says and leaves then.
+// Package kill tests the product's program under failures: killed under load, with a full, failing or damaged disk,
+// without its terminal, and what it reports and leaves behind.
 package kill

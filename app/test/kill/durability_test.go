@@ -13,15 +13,15 @@ import (
 	"opsmon/app/test/apptest"
 )
 
-// ledger is what the clients know of their writes. Each client writes its own part; the lock is for the race of the
-// last answers with the end of a round.
+// ledger has the clients' knowledge of their writes. Each client records its own part; the lock is for the last answers
+// at the end of a round.
 type ledger struct {
 	mu        sync.Mutex
-	made      map[string]bool   // keys whose making was answered; true once their revocation was begun
+	made      map[string]bool   // keys whose creation was answered; true once their revocation was requested
 	revoked   map[string]bool   // keys whose revocation was answered
-	fields    map[string]int    // newest answered value by field
+	fields    map[string]int    // last answered value by field
 	revisions map[string]uint64 // numbers of answered manifests by note
-	refused   map[string]int    // how many writes were answered 503, by operation; nil: none may be
+	refused   map[string]int    // writes answered 503 by operation; nil: none allowed
 }
 
 func newLedger(keys ...string) *ledger {
@@ -32,7 +32,7 @@ func newLedger(keys ...string) *ledger {
 	return l
 }
 
-// failed notes a write that was answered with a failure.
+// failed records a write that was answered with an error.
 func (l *ledger) failed(t *testing.T, operation string, status int) {
 	l.note(func() {
 		if status != http.StatusServiceUnavailable || l.refused == nil {
@@ -49,10 +49,10 @@ func (l *ledger) note(fn func()) {
 	fn()
 }
 
-// TestKilled kills the real binary at a random moment under load, again and again on the same store. After each
-// restart every write that was answered is there, and no part of one that was not.
+// TestKilled kills the real binary at random moments under load, repeatedly on the same store. After each restart every
+// answered write is present, and no part of an unanswered one.
 func TestKilled(t *testing.T) {
-	for store := range durabilityStores { // a new one now and then, since every round looks at all that is in it
+	for store := range durabilityStores { // a new one from time to time, because every round reads all of it
 		t.Run(fmt.Sprint(store), killedUnderLoad)
 	}
 }
@@ -60,7 +60,7 @@ func TestKilled(t *testing.T) {
 func killedUnderLoad(t *testing.T) {
 	dir := t.TempDir()
 	admin := apptest.Initialise(t, dir, "--domain", "northgate.example")
-	// The manifests have an account of their own: on the other one they would always be behind the fields.
+	// The manifests have their own account: on the other one they would always conflict with the fields.
 	other := secondAccount(t, dir)
 	l := newLedger(admin, other)
 	answered := 0
@@ -85,7 +85,7 @@ func killedUnderLoad(t *testing.T) {
 	t.Logf("%d rounds, %d answered writes", durabilityRounds, answered)
 }
 
-// secondAccount makes another account and returns its administrator's key.
+// secondAccount creates another account and returns its administrator's key.
 func secondAccount(t *testing.T, dir string) string {
 	t.Helper()
 	out, stderr, status := apptest.Command(t, "account", "create", "--json", "--data-dir", dir, "--domain", "southmill.example", "--email", "it@southmill.example")
@@ -98,7 +98,8 @@ func secondAccount(t *testing.T, dir string) string {
 	return made.APIKey
 }
 
-// load lets 16 clients write until end is called or the service answers no more. Their writes are numbered from first on.
+// load lets 16 clients write until end is called or the service stops answering. Their writes are numbered from first
+// on.
 func load(t *testing.T, p *apptest.Process, l *ledger, admin, other string, first int) (end func()) {
 	stop := make(chan struct{})
 	var clients sync.WaitGroup
@@ -119,7 +120,7 @@ func load(t *testing.T, p *apptest.Process, l *ledger, admin, other string, firs
 	return func() { close(stop); clients.Wait() }
 }
 
-// write makes one write of a client and notes its answer; false when the service answers no more.
+// write makes one write of a client and records its answer; false if the service stops answering.
 func write(t *testing.T, p *apptest.Process, l *ledger, admin, other string, client, n int) bool {
 	switch field := []string{"maxProductionCountPerSchedule", "electricalPricePerKwh", "electricalCo2PerKwh"}; {
 	case client < len(field):
@@ -146,7 +147,7 @@ func writeField(t *testing.T, p *apptest.Process, l *ledger, admin, field string
 	return true
 }
 
-// writeManifest changes one station's description, on top of what is there.
+// writeManifest changes one station's description in the current manifest.
 func writeManifest(t *testing.T, p *apptest.Process, l *ledger, admin, note string) bool {
 	req, err := http.NewRequest(http.MethodGet, p.URL+"/account/manifest", nil)
 	if err != nil {
@@ -191,7 +192,7 @@ func writeManifest(t *testing.T, p *apptest.Process, l *ledger, admin, note stri
 	switch resp.StatusCode {
 	case http.StatusConflict: // another client was faster
 	case http.StatusOK:
-		if err := json.NewDecoder(resp.Body).Decode(&out); err == nil { // else the answer broke off
+		if err := json.NewDecoder(resp.Body).Decode(&out); err == nil { // otherwise the answer was interrupted
 			l.note(func() { l.revisions[note] = out.Result.Revision })
 		}
 	default:
@@ -200,7 +201,7 @@ func writeManifest(t *testing.T, p *apptest.Process, l *ledger, admin, note stri
 	return true
 }
 
-// writeKey makes a key, and revokes every other one.
+// writeKey creates a key, and revokes every other one.
 func writeKey(t *testing.T, p *apptest.Process, l *ledger, admin string, n int) bool {
 	var out struct {
 		Result struct {
@@ -231,13 +232,14 @@ func writeKey(t *testing.T, p *apptest.Process, l *ledger, admin string, n int) 
 	return true
 }
 
-// verify holds the store against the ledger and returns how many answered writes that holds.
+// verify compares the store with the ledger and returns the number of verified writes.
 func verify(t *testing.T, p *apptest.Process, l *ledger, admin, other string) int {
 	t.Helper()
 	for key, begun := range l.made {
 		status := p.Status(http.MethodGet, "/auth/profile", key, "")
 		switch {
-		case l.revoked[key] && status != http.StatusUnauthorized && status != http.StatusTooManyRequests: // there are many such keys
+		// there are many such keys
+		case l.revoked[key] && status != http.StatusUnauthorized && status != http.StatusTooManyRequests:
 			t.Errorf("a key whose revocation was answered gets %d", status)
 		case !begun && status != http.StatusOK:
 			t.Errorf("a key whose making was answered gets %d", status)
@@ -278,7 +280,7 @@ func verify(t *testing.T, p *apptest.Process, l *ledger, admin, other string) in
 	return answered
 }
 
-// agree holds an account's audit against its records: each change has its record, and each record its change.
+// agree compares an account's audit log with its records: each change has its audit record, and vice versa.
 func agree(t *testing.T, p *apptest.Process, key string) {
 	t.Helper()
 	var keys struct {

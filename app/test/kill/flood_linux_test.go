@@ -21,19 +21,19 @@ import (
 	"opsmon/app/test/apptest"
 )
 
-// A flood is far more than a plant sends, and within what one device may.
+// A flood is far more than a plant sends, but within the limits of one device.
 const (
 	floodStations  = 30
 	floodPerSecond = 15_000
-	floodMost      = 400 << 10 // KiB that the service may have in memory meanwhile
+	floodMost      = 400 << 10 // KiB of memory that the service may use meanwhile
 	floodStop      = 5 * time.Second
 )
 
-// TestMemoryUnderAFlood: however many signals come, over HTTP or MQTT, with ids of their own or without, the memory of the
-// service is bounded: what it cannot take it slows down. What people do meanwhile is done, and it ends when it is told to.
+// TestMemoryUnderAFlood: however many signals arrive, over HTTP or MQTT, with or without IDs, the service's memory is
+// limited, because it slows down senders. Requests of people succeed meanwhile, and the service stops when asked to.
 func TestMemoryUnderAFlood(t *testing.T) {
 	kinds := map[string]func(*flood){"HTTP with ids": (*flood).httpIDs, "MQTT": (*flood).mqtt}
-	if floodLasts > time.Minute { // what machines that flicker leave shows in memory after minutes
+	if floodLasts > time.Minute { // the effect of rapidly changing machines on memory is visible after minutes
 		kinds["HTTP"], kinds["HTTP of machines that flicker"] = (*flood).http, (*flood).httpFlicker
 	}
 	for name, send := range kinds {
@@ -60,19 +60,19 @@ func TestMemoryUnderAFlood(t *testing.T) {
 	}
 }
 
-// flood is a service and who sends to it.
+// flood is a service and its senders.
 type flood struct {
 	t       *testing.T
 	p       *apptest.Process
 	key     string // of the administrator
 	device  string // its token
-	broker  string // the address for MQTT
+	broker  string // address for MQTT
 	end     chan struct{}
 	senders sync.WaitGroup
 
 	sent, waited atomic.Int64
 	slowest      time.Duration
-	anon         int // KiB of memory at most, without that of files
+	anon         int // limit of anonymous memory, KiB
 }
 
 func newFlood(t *testing.T) *flood {
@@ -102,7 +102,7 @@ func newFlood(t *testing.T) *flood {
 	return f
 }
 
-// watch looks at the service's memory, and writes now and then as a person does.
+// watch observes the service's memory, and makes a write from time to time like a person.
 func (f *flood) watch(d time.Duration) (peak int) {
 	for began, n := time.Now(), 0; time.Since(began) < d; n++ {
 		time.Sleep(time.Second)
@@ -113,7 +113,7 @@ func (f *flood) watch(d time.Duration) (peak int) {
 		}
 		asked := time.Now()
 		resp, err := f.p.Do("POST", "/message", f.key, fmt.Sprintf(`{"stationCode":"S3","text":"message %d","initials":"ANN"}`, n), nil)
-		if err != nil || resp.StatusCode != 200 { // 503: others had all of the account's time
+		if err != nil || resp.StatusCode != 200 { // 503: the other requests used up the account's limit
 			f.t.Errorf("a message: %v, %v after %v", resp, err, time.Since(asked))
 		}
 		f.slowest = max(f.slowest, time.Since(asked))
@@ -121,7 +121,7 @@ func (f *flood) watch(d time.Duration) (peak int) {
 	return peak
 }
 
-// paced calls fn again and again until the end, so that it has done n a second when it does each at once.
+// paced calls fn repeatedly, so that it does n a second if each call does each.
 func (f *flood) paced(perSecond, each int, fn func(n int) (done int)) {
 	f.senders.Go(func() {
 		sent := 0
@@ -141,10 +141,10 @@ func (f *flood) paced(perSecond, each int, fn func(n int) (done int)) {
 
 func (f *flood) http() { f.posts(steady, "", floodPerSecond) }
 
-// httpIDs sends signals with ids of 60 characters.
+// httpIDs sends signals with IDs of 60 characters.
 func (f *flood) httpIDs() { f.posts(steady, strings.Repeat("0123456789", 5), floodIDs) }
 
-// httpFlicker sends signals each of which is another state of its machine, with an error code of its own.
+// httpFlicker sends signals that each change the state of their machine and have a distinct error code.
 func (f *flood) httpFlicker() {
 	f.posts(func(n, i int) string {
 		on := i/floodStations%2 == 0
@@ -152,12 +152,12 @@ func (f *flood) httpFlicker() {
 	}, "", floodPerSecond)
 }
 
-// steady are the values of a signal of a machine that goes on for a while, by the numbers of its batch and in it.
+// steady returns the values of a signal of a machine without changes, by the number of its batch and its index.
 func steady(n, i int) string {
 	return fmt.Sprintf(`"productionCompleteGood":1,"productive":%t,"lineSpeed":%d.5`, n%60 > 3, 40+i%7)
 }
 
-// posts sends batches of 1,000 by two connections. Ids begin with id, where that is not empty.
+// posts sends batches of 1,000 on two connections. IDs begin with id, unless that is empty.
 func (f *flood) posts(values func(n, i int) string, id string, perSecond int) {
 	const each, connections = 1000, 2
 	for c := range connections {
@@ -183,7 +183,7 @@ func (f *flood) posts(values func(n, i int) string, id string, perSecond int) {
 	}
 }
 
-// post sends a batch until it is taken.
+// post sends a batch until it is accepted.
 func (f *flood) post(body []byte, n int) int {
 	for {
 		req, err := http.NewRequest("POST", f.p.URL+"/signal", bytes.NewReader(body))
@@ -217,7 +217,7 @@ func (f *flood) post(body []byte, n int) int {
 	}
 }
 
-// mqtt sends messages with QoS 1 by four connections, each with at most 200 that are not acknowledged.
+// mqtt sends messages with QoS 1 on four connections, each with at most 200 unacknowledged ones.
 func (f *flood) mqtt() {
 	const connections, each = 4, 100
 	for c := range connections {

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestHangup: a hangup signal does not end a service, as long as its terminal is there.
+// TestHangup: a hangup signal does not end a service while its terminal exists.
 func TestHangup(t *testing.T) {
 	dir := t.TempDir()
 	p := apptest.StartService(t, dir)
@@ -38,7 +38,7 @@ func TestHangup(t *testing.T) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	p = apptest.StartCommand(t, "Serving on ", cmd)
 	tty.Close()
-	keyboard.Close() // the terminal closes
+	keyboard.Close() // the terminal is closed
 	ended := make(chan error, 1)
 	go func() { ended <- p.Cmd.Wait() }()
 	select {
@@ -52,7 +52,7 @@ func TestHangup(t *testing.T) {
 	}
 }
 
-// terminal makes one, with the end where somebody would type.
+// terminal opens a pseudo-terminal and returns its two ends.
 func terminal(t *testing.T) (keyboard, tty *os.File) {
 	t.Helper()
 	keyboard, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)

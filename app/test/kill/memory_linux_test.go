@@ -11,7 +11,8 @@ import (
 	"opsmon/app/test/apptest"
 )
 
-// TestMemoryAfterLargeDocuments: what many changes and reads of a document of 10 MB took is the system's again soon after them.
+// TestMemoryAfterLargeDocuments: the memory of many changes and reads of a document of 10 MB is returned to the system
+// soon after.
 func TestMemoryAfterLargeDocuments(t *testing.T) {
 	dir := t.TempDir()
 	apptest.WriteIn(t, dir, "works.json", largeWorks(largeStations, "Station"))
@@ -55,7 +56,7 @@ func ready(p *apptest.Process) bool {
 	return p.Status(http.MethodGet, "/ready", "", "") == http.StatusOK
 }
 
-// largeWorks is a manifest of about a kilobyte for each station.
+// largeWorks returns a manifest with about a kilobyte for each station.
 func largeWorks(stations int, name string) string {
 	filler := fmt.Sprintf("%0780d", 0)
 	b := []byte(`{"version":"v1","account":{"id":"northgate","domain":"northgate.example","enableQuickScheduleStart":"on","skus":[{"code":"RUN","name":"Part","cycleTime":6000}],

@@ -19,7 +19,7 @@ import (
 	"opsmon/app/test/apptest"
 )
 
-// TestBinarySize: the whole product in at most 25 MiB.
+// TestBinarySize: the whole product has at most 25 MiB.
 func TestBinarySize(t *testing.T) {
 	info, err := os.Stat(apptest.Binary(t))
 	if err != nil {
@@ -31,8 +31,8 @@ func TestBinarySize(t *testing.T) {
 	}
 }
 
-// TestNothingCallsMethodsByName: where a program may call a method by a name that it learns as it runs, the linker keeps
-// every exported method of every type, about 4 MB. The templates of the standard library do.
+// TestNothingCallsMethodsByName: if a program may call methods by names known only at run time, the linker keeps every
+// exported method of every type, about 4 MB. The templates of the standard library do so.
 func TestNothingCallsMethodsByName(t *testing.T) {
 	program, err := os.ReadFile(apptest.Binary(t))
 	if err != nil {
@@ -48,7 +48,7 @@ func TestNothingCallsMethodsByName(t *testing.T) {
 	}
 }
 
-// TestSecondProcess: a directory has one service; a second one is told so, and commands go through the first.
+// TestSecondProcess: a directory has one service. A second one gets an error, and commands use the first.
 func TestSecondProcess(t *testing.T) {
 	dir := t.TempDir()
 	apptest.Initialise(t, dir, "--domain", "northgate.example")
@@ -65,7 +65,7 @@ func TestSecondProcess(t *testing.T) {
 		t.Errorf("a command: status %d, %s", status, stderr)
 	}
 
-	// A service that was killed leaves its socket, and that keeps nobody out.
+	// A killed service leaves its socket behind, which blocks nothing.
 	p.Kill()
 	if _, err := os.Stat(filepath.Join(dir, "control.sock")); err != nil {
 		t.Errorf("no socket was left over, so this test shows nothing: %v", err)
@@ -82,7 +82,7 @@ func TestSecondProcess(t *testing.T) {
 	}
 }
 
-// TestTermination: the request that is being answered ends well, the store is closed, the exit status is 0.
+// TestTermination: requests in progress are completed, the store is closed, and the exit status is 0.
 func TestTermination(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		t.Run(signal.String(), func(t *testing.T) {
@@ -126,8 +126,8 @@ func TestTermination(t *testing.T) {
 	}
 }
 
-// TestDamagedStore: a store that cannot be read is left as it is, and the sentence says what to do. The service does not
-// end, or the system would start it for ever.
+// TestDamagedStore: an unreadable store is not changed, and the error has instructions. The service does not exit,
+// because the system would restart it endlessly.
 func TestDamagedStore(t *testing.T) {
 	dir := t.TempDir()
 	apptest.Initialise(t, dir, "--domain", "northgate.example")
@@ -170,7 +170,7 @@ func TestDamagedStore(t *testing.T) {
 	}
 }
 
-// TestReadOnlyDirectory: what cannot be written is told at the start.
+// TestReadOnlyDirectory: a directory without write permission is reported at the start.
 func TestReadOnlyDirectory(t *testing.T) {
 	dir := apptest.Mount(t, "size=16m")
 	apptest.Initialise(t, dir, "--domain", "northgate.example")
@@ -189,8 +189,8 @@ func TestReadOnlyDirectory(t *testing.T) {
 	}
 }
 
-// TestFullDisk: with no room writes are answered 503 with Retry-After and leave nothing half-written, reads go on,
-// and writes go on by themselves when there is room again.
+// TestFullDisk: on a full disk, writes are answered 503 with Retry-After and store nothing, reads work, and writes
+// succeed automatically when there is space again.
 func TestFullDisk(t *testing.T) {
 	dir := apptest.Mount(t, "size=8m")
 	key := apptest.Initialise(t, dir, "--domain", "northgate.example")
@@ -205,7 +205,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	f.Close()
 	made, refused := 0, 0
-	for range 4000 { // until the room that the file holds already is used up
+	for range 4000 { // until the free pages in the file are used up
 		resp, err := p.Do(http.MethodPost, "/key", key, "", nil)
 		if err != nil {
 			t.Fatal(err)
@@ -227,7 +227,7 @@ func TestFullDisk(t *testing.T) {
 	if status := p.Status(http.MethodGet, "/account", key, ""); status != http.StatusOK {
 		t.Errorf("a read on a full disk: %d", status)
 	}
-	// A small change may still find room that was given back within the file.
+	// A small change may still find free pages in the file.
 	for i := 0; ; i++ {
 		_, stderr, status := apptest.Command(t, "user", "add", fmt.Sprintf("new%d@northgate.example", i), "--role", "member", "--data-dir", dir)
 		if status == 0 && i < 20 {
@@ -269,7 +269,7 @@ func TestFullDisk(t *testing.T) {
 }
 
 // TestFullDiskUnderLoad fills and frees the disk while many clients write. Meanwhile the service is ready and answers
-// reads; afterwards writes go on by themselves, and every one that was answered is there, also after a kill on the full
+// reads. Afterwards writes succeed automatically, and every answered one is present, also after a kill on the full
 // disk, on which the service starts again.
 func TestFullDiskUnderLoad(t *testing.T) {
 	dir := apptest.Mount(t, "size=6m")
@@ -317,7 +317,7 @@ func TestFullDiskUnderLoad(t *testing.T) {
 		if round%2 == 1 {
 			p.Kill()
 			end()
-			p = apptest.StartService(t, dir) // with no room
+			p = apptest.StartService(t, dir) // without space
 			verify(t, p, l, admin, other)
 			end = load(t, p, l, admin, other, round*10_000+5000)
 			before = refusals()
@@ -339,9 +339,9 @@ func TestFullDiskUnderLoad(t *testing.T) {
 	}
 }
 
-// TestDemo: the line that the demo prints works as it is pasted, and nothing stays behind.
+// TestDemo: the command printed by the demo works when it is pasted, and nothing is left behind.
 func TestDemo(t *testing.T) {
-	apptest.Binary(t) // which is made in the temporary directory that others use
+	apptest.Binary(t) // it is built in the shared temporary directory
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		temporary := t.TempDir()
 		t.Setenv("TMPDIR", temporary)
@@ -376,8 +376,9 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// TestMemory: at rest, after some requests, at most 40 MiB stay in memory with a plant of some 40 KB. When the runtime collects
-// garbage decides over 5 MiB: of three services the least counts, and none may have more than that beside it.
+// TestMemory: at rest, after some requests with a plant of about 40 KB, at most 40 MiB are resident. The time of
+// garbage collection varies it by 5 MiB: the smallest of three services counts, and none may exceed the limit by more
+// than that.
 func TestMemory(t *testing.T) {
 	const most, garbage = 40 << 10, 5 << 10 // KiB
 	least := math.MaxInt
@@ -394,7 +395,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// residentAfterRequests returns how much of a new service stays in memory after some requests.
+// residentAfterRequests returns the resident memory of a new service after some requests, KiB.
 func residentAfterRequests(t *testing.T) (kib int) {
 	t.Helper()
 	dir := t.TempDir()

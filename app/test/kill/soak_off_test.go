@@ -10,8 +10,8 @@ const (
 	fullDiskRounds   = 2
 
 	floodLasts = 30 * time.Second
-	floodIDs   = 10000 // signals with an id a second
-	// Only what hangs is told on a machine of which nothing is known.
+	floodIDs   = 10000 // signals with an ID per second
+	// On an unknown machine only hangs are detected.
 	slowestRead                    = 10 * time.Second
 	followsIn                      = 30 * time.Second
 	endsIn                         = 20 * time.Second

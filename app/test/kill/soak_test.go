@@ -10,9 +10,9 @@ const (
 	fullDiskRounds   = 20
 
 	floodLasts                     = 10 * time.Minute
-	floodIDs                       = 9000 // signals with an id a second
+	floodIDs                       = 9000 // signals with an ID per second
 	largeStations                  = 10_000
-	idleAfter                      = 3 * time.Minute // that much later the memory is looked at
+	idleAfter                      = 3 * time.Minute // the memory is measured that much later
 	slowestRead                    = 300 * time.Millisecond
 	followsIn                      = 5 * time.Second
 	endsIn                         = 5 * time.Second

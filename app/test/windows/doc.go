@@ -1,3 +1,3 @@
-// Package windows tests the product's Windows program, under Wine: its commands with and without a service, its upgrade,
-// its certificates, and how it is installed as a service.
+// Package windows tests the product's Windows program under Wine: its commands with and without a service, its upgrade,
+// its certificates, and its installation as a service.
 package windows

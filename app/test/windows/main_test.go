@@ -8,5 +8,5 @@ import (
 	"opsmon/app/test/apptest"
 )
 
-// TestMain: no test of this room leaves a goroutine behind.
+// TestMain checks that no test of this package leaves a goroutine.
 func TestMain(m *testing.M) { apptest.Main(m) }

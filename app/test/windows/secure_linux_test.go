@@ -18,7 +18,7 @@ import (
 	"opsmon/app/test/apptest"
 )
 
-// serve starts the service with certificates of its own and returns its address.
+// serve starts the service with its own certificates and returns its address.
 func (m *windowsMachine) serve(ctx context.Context) (service *exec.Cmd, url string, err error) {
 	service = m.command(ctx, "serve", "--listen", "127.0.0.1:0", "--tls", "auto", "--clear-listen", "127.0.0.1:0")
 	var stderr bytes.Buffer
@@ -37,13 +37,13 @@ func (m *windowsMachine) serve(ctx context.Context) (service *exec.Cmd, url stri
 	return service, strings.TrimPrefix(strings.TrimSpace(line), "Serving on "), nil
 }
 
-// ownAuthority runs the Windows program with certificates of its own: it makes the authority, answers a device that
-// trusts it, tells the fingerprint, and finds its machine well enough to say what is wrong with it.
+// ownAuthority runs the Windows program with its own certificates: it creates the authority, answers a device that
+// trusts it, prints the fingerprint, and its doctor runs far enough to report findings.
 func (m *windowsMachine) ownAuthority(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	// The client that Wine lost before may keep the name of the service's pipe for a moment.
+	// The client that Wine lost before may keep the name of the service's pipe open for a moment.
 	service, url, err := m.serve(ctx)
 	for range 3 {
 		if err == nil {
@@ -56,7 +56,7 @@ func (m *windowsMachine) ownAuthority(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, cancelFirst := context.WithTimeout(t.Context(), 3*time.Second) // which Wine loses; see TestWindows
+	first, cancelFirst := context.WithTimeout(t.Context(), 3*time.Second) // lost by Wine; see TestWindows
 	lost := m.command(first, "account", "list")
 	lost.WaitDelay = time.Second
 	_ = lost.Run()
@@ -83,7 +83,7 @@ func (m *windowsMachine) ownAuthority(t *testing.T) {
 		Check, Problem string
 		OK             bool
 	}
-	out = m.app(t, 1, "doctor", "--json") // nothing is installed
+	out = m.app(t, 1, "doctor", "--json") // not installed
 	if err := json.Unmarshal([]byte(out), &found); err != nil {
 		t.Fatalf("doctor: %v %s", err, out)
 	}
@@ -93,7 +93,7 @@ func (m *windowsMachine) ownAuthority(t *testing.T) {
 			if f.OK || !strings.Contains(f.Problem, "in the foreground alone") {
 				t.Errorf("doctor: %+v", f)
 			}
-		case "settings", "port", "certificate": // Wine makes the rights of the modes that files have here
+		case "settings", "port", "certificate": // Wine derives permissions from the modes of the files
 			if !f.OK {
 				t.Errorf("doctor: %+v", f)
 			}
@@ -106,7 +106,7 @@ func (m *windowsMachine) ownAuthority(t *testing.T) {
 		t.Errorf("the service ended with %v", err)
 	}
 	out = m.app(t, 0, "trust")
-	if !strings.Contains(out, trust.Fingerprint[:11]) { // app.yaml says nothing of TLS, and the authority is there
+	if !strings.Contains(out, trust.Fingerprint[:11]) { // app.yaml has no TLS settings, and the authority exists
 		t.Errorf("trust after the end: %s", out)
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"opsmon/app/host/service/winetest"
 )
 
-// buildForWine makes a Windows program that takes itself for a service under Wine, whose services run in another
-// session than those of Windows. Nothing else in it differs.
+// buildForWine builds a Windows program that detects that it runs as a service under Wine, whose services run in
+// another session than those of Windows. It has no other difference.
 func (m *windowsMachine) buildForWine(t *testing.T) {
 	t.Helper()
 	goTool := func(args ...string) string {
@@ -61,8 +61,8 @@ func (m *windowsMachine) buildForWine(t *testing.T) {
 	m.build(t, "-modfile", filepath.Join(m.Dir, "go.mod"))
 }
 
-// stayUp keeps the machine up until the test ends: Wine takes its services down when the last program has ended, and a
-// program that is started meanwhile talks to services that are half gone.
+// stayUp keeps the machine running until the test ends: Wine stops its services when the last program has ended, and a
+// program started meanwhile would use services that are shutting down.
 func (m *windowsMachine) stayUp(t *testing.T) {
 	t.Helper()
 	m.Wait()
@@ -77,12 +77,12 @@ func (m *windowsMachine) stayUp(t *testing.T) {
 	}
 	t.Cleanup(func() {
 		in.Close()
-		cmd.Process.Kill() // it may be stuck with the machine
+		cmd.Process.Kill() // it may hang with the machine
 		cmd.Wait()
 	})
 }
 
-// serviceTests runs the tests of package service that are for Windows.
+// serviceTests runs the Windows tests of package service.
 func (m *windowsMachine) serviceTests(t *testing.T) {
 	t.Helper()
 	build := exec.Command("go", "test", "-c", "-o", filepath.Join(m.Dir, "service.test.exe"), "opsmon/app/host/service")
@@ -90,17 +90,17 @@ func (m *windowsMachine) serviceTests(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go test -c: %v\n%s", err, out)
 	}
-	// Not those that need a temporary directory, which Wine cannot remove.
+	// Without those that need a temporary directory, which Wine cannot remove.
 	cmd := exec.CommandContext(t.Context(), m.Wine, "service.test.exe", "-test.v", "-test.timeout=20s", "-test.run=TestExecute")
 	cmd.Dir, cmd.Env, cmd.WaitDelay = m.Dir, m.Env, time.Second
-	// Wine's own programs may hold the output for longer than the test's: that alone is no failure.
+	// Wine's own programs may hold the output open longer than the test: that is not a failure.
 	if out, err := cmd.CombinedOutput(); err != nil && !errors.Is(err, exec.ErrWaitDelay) || !strings.Contains(string(out), "--- PASS: TestExecute/failure_that_stays") {
 		t.Errorf("%v: %s", err, out)
 	}
 }
 
-// TestWindowsService installs the Windows program as a service and looks after it. What Wine does not have, recovery,
-// the firewall, rights and the virtual account among it, is looked at in package service, as the calls that are made.
+// TestWindowsService installs the Windows program as a service and checks it. What Wine lacks, such as recovery, the
+// firewall, permissions and the virtual account, is tested in package service by the calls.
 func TestWindowsService(t *testing.T) {
 	if testing.Short() {
 		t.Skip("making a Windows machine takes some seconds")
@@ -157,7 +157,7 @@ func TestWindowsService(t *testing.T) {
 	m.app(t, 0, "restart")
 	runs("restarted", true)
 
-	// A second install brings another program while the first runs, and leaves nothing beside it.
+	// A second install replaces the program while the first one runs, and leaves no other files.
 	program, err := os.OpenFile(filepath.Join(m.Dir, "app.exe"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -180,13 +180,13 @@ func TestWindowsService(t *testing.T) {
 		t.Errorf("user list: %s", out)
 	}
 
-	// Settings that are wrong: the service does not come up, and says why in the event log, which Wine does not have.
+	// With wrong settings the service does not start, and writes the reason to the event log, which Wine lacks.
 	if err := os.WriteFile(filepath.Join(data, "app.yaml"), []byte("lissten: 1\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	m.app(t, 0, "stop")
 	m.app(t, 1, "install")
-	m.app(t, 1, "start") // at once, and not when it has waited for long enough
+	m.app(t, 1, "start") // fails immediately, without waiting for the timeout
 	runs("with wrong settings", false)
 	if err := os.WriteFile(filepath.Join(data, "app.yaml"), []byte("listen: 127.0.0.1:0\n"), 0o666); err != nil {
 		t.Fatal(err)

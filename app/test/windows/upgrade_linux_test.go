@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// upgrades puts a newer program in the place of the one that does it, and goes back. No service runs.
+// upgrades replaces the program by a newer one and rolls back, without a running service.
 func (m *windowsMachine) upgrades(t *testing.T) {
 	t.Helper()
 	build := exec.Command("go", "build", "-trimpath", "-tags", "testmigration", "-ldflags", "-s -w -X opsmon/app.version=1.1.0", "-o", filepath.Join(m.Dir, "next.exe"), "opsmon")

@@ -18,7 +18,7 @@ import (
 	"opsmon/app/test/apptest"
 )
 
-// windowsMachine is a Windows with the product's program.
+// windowsMachine is a Windows machine with the product's program.
 type windowsMachine struct{ *winetest.Machine }
 
 func newWindowsMachine(t *testing.T) *windowsMachine {
@@ -28,7 +28,7 @@ func newWindowsMachine(t *testing.T) *windowsMachine {
 	return m
 }
 
-// build makes the Windows program, as releases are made but for more arguments.
+// build builds the Windows program like a release, with additional arguments.
 func (m *windowsMachine) build(t *testing.T, more ...string) {
 	t.Helper()
 	args := append([]string{"build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(m.Dir, "app.exe")}, more...)
@@ -82,7 +82,7 @@ func TestWindows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("making a Windows machine takes some seconds")
 	}
-	t.Parallel() // Wine waits more than it works
+	t.Parallel() // Wine mostly waits
 	m := newWindowsMachine(t)
 	m.app(t, 1, "user", "list")
 	m.app(t, 0, "init", "--domain", "northgate.example", "--email", "it@northgate.example")
@@ -104,8 +104,8 @@ func TestWindows(t *testing.T) {
 	if err != nil || !ok {
 		t.Fatalf("serve said %q, %v", line, err)
 	}
-	// Wine gives the first client of a pipe to the instance that go-winio only holds its name with, which Windows
-	// keeps disconnected; that client would wait for ever.
+	// Wine connects the first client of a pipe to the instance with which go-winio only reserves its name, and which
+	// Windows keeps disconnected; that client would wait forever.
 	first, cancelFirst := context.WithTimeout(t.Context(), 3*time.Second)
 	lost := m.command(first, "account", "list")
 	lost.WaitDelay = time.Second
@@ -136,7 +136,7 @@ func TestWindows(t *testing.T) {
 	m.restores(t, "Restored running", "The service goes on with it.")
 	m.app(t, 1, "serve", "--listen", "127.0.0.1:0")
 
-	if err := service.Process.Signal(os.Interrupt); err != nil { // Wine makes Ctrl-C of it
+	if err := service.Process.Signal(os.Interrupt); err != nil { // Wine converts it to Ctrl-C
 		t.Fatal(err)
 	}
 	if err := service.Wait(); err != nil {
@@ -151,7 +151,7 @@ func TestWindows(t *testing.T) {
 	m.ownAuthority(t)
 }
 
-// restores makes a backup, changes something, and goes back.
+// restores makes a backup, changes something, and restores it.
 func (m *windowsMachine) restores(t *testing.T, name, want string) {
 	t.Helper()
 	file := `C:\Wërk ` + name + `.backup`

@@ -78,7 +78,7 @@ func TestTheApplianceAndTheOverview(t *testing.T) {
 	tab.Clean()
 }
 
-// tile is what a tile that counts something reads.
+// tile returns the text of a tile with a count.
 func tile(n int, name string) string {
 	if n != 1 {
 		name += "s"
@@ -94,14 +94,14 @@ func TestTheLog(t *testing.T) {
 	for i := range 120 {
 		s.Call("PUT", "/appliance/backup-settings", map[string]any{"keepDaily": 1 + i%100}, nil)
 	}
-	tab.Until(`document.querySelectorAll("#main tbody tr").length === 200`) // by itself
-	// What comes by itself, often here, does not overrule what was asked for and takes a while.
+	tab.Until(`document.querySelectorAll("#main tbody tr").length === 200`) // automatically
+	// The frequent automatic refresh must not overwrite the result of a slow explicit request.
 	tab.Before(`{ const every = setInterval, ask = fetch;
 		globalThis.setInterval = (what, ms, ...all) => every(what, ms === 5000 ? (globalThis.sped = 100) : ms, ...all);
 		globalThis.fetch = async (at, ...all) => { if (String(at).includes("before=")) await new Promise((later) => setTimeout(later, 500)); return ask(at, ...all); }; }`)
 	visit(tab, "/console/log")
 	tab.Until(`document.querySelectorAll("#main tbody tr").length === 200`)
-	tab.Until(`globalThis.sped`) // else the page asks in another rhythm than the one that is quickened
+	tab.Until(`globalThis.sped`) // otherwise the page refreshes with another interval than the shortened one
 	button(tab, "#main", "Older")
 	tab.Until(`document.querySelectorAll("#main tbody tr").length > 240 && ` + row("listening"))
 	if webtest.Eval[bool](tab, `[...document.querySelectorAll("#main > button")].some((b) => b.textContent === "Older")`) {
@@ -158,7 +158,8 @@ func made(tab *webtest.Tab) string {
 	return webtest.Eval[string](tab, `document.querySelector("#main tbody a[download]").download`)
 }
 
-// brought checks the names that files get: in any script, as browsers number them, and beside those that are there.
+// brought checks the names of uploaded files: in any script, numbered like browsers do, and when a file with the name
+// exists.
 func brought(t *testing.T, tab *webtest.Tab) {
 	t.Helper()
 	for file, want := range map[string]string{
@@ -172,7 +173,7 @@ func brought(t *testing.T, tab *webtest.Tab) {
 	}
 }
 
-// bring hands a file to the page; blob is an expression of what is in it.
+// bring uploads a file; blob is an expression with its content.
 func bring(tab *webtest.Tab, name, blob string) {
 	tab.Eval(`(async () => { const files = new DataTransfer(), input = document.querySelector("#main input[type=file]");
 		files.items.add(new File([` + blob + `], "` + name + `")); input.files = files.files; input.dispatchEvent(new Event("change")); })()`)
@@ -202,7 +203,7 @@ func schedule(t *testing.T, s *webtest.Service, tab *webtest.Tab) {
 	}
 }
 
-// restore goes back to a backup: a user who was added since then is gone, and everybody is signed out.
+// restore restores a backup: a user added since then is gone, and everybody is signed out.
 func restore(t *testing.T, s *webtest.Service, tab *webtest.Tab, name string) {
 	t.Helper()
 	s.Call("POST", "/user", map[string]string{"email": "later@demo.example", "role": "member"}, nil)
@@ -250,7 +251,7 @@ func TestEncryptedBackups(t *testing.T) {
 	button(tab, "dialog footer", "Verify")
 	says(tab, "dialog h2", "whole")
 	button(tab, "dialog footer", "Close")
-	// Left while it goes on, it is told when it is done, and takes nobody's keys.
+	// A restore whose page was left is reported when it is done, and does not reveal keys.
 	tab.Eval(`(() => { const real = fetch; window.fetch = async (path, options) => { if (path.endsWith("/verify")) await new Promise((go) => { window.go = go; }); return real(path, options); }; })()`)
 	button(tab, "#main tbody", "Verify "+name)
 	tab.Type("#f-ask-passphrase", "correct horse battery staple")
@@ -271,8 +272,8 @@ func TestEncryptedBackups(t *testing.T) {
 	restoreElsewhere(t, s, name, body, secret)
 }
 
-// restoreElsewhere puts an encrypted backup of a service back on another one, which does not know its passphrase and lacks a
-// file that its settings name, and gets it.
+// restoreElsewhere restores an encrypted backup on another service, which does not know its passphrase and lacks a file
+// that its settings name, until the file is uploaded.
 func restoreElsewhere(t *testing.T, from *webtest.Service, name, body, missing string) {
 	t.Helper()
 	s := webtest.Serve(t, webtest.Options{})
@@ -298,7 +299,7 @@ func restoreElsewhere(t *testing.T, from *webtest.Service, name, body, missing s
 	tab.Type("#f-ask-passphrase", "correct horse battery staple")
 	button(tab, "dialog footer", "Restore")
 	tab.Until(`location.pathname === "/signin" && document.querySelector("#email")`)
-	s.Key = from.Key // everything is as it was there
+	s.Key = from.Key // everything is as on the first service
 	s.SignIn(tab, "admin")
 	visit(tab, "/console/backups")
 	says(tab, "#main .notice.ok", name+" was restored")
@@ -310,8 +311,8 @@ func restoreElsewhere(t *testing.T, from *webtest.Service, name, body, missing s
 	tab.Clean()
 }
 
-// TestUnusableSettings: a backup whose settings cannot be used is told in the list, and after its restore the page says what is
-// wrong with them and where they wait.
+// TestUnusableSettings: the list marks a backup with unusable settings, and after its restore the page shows the
+// problems and where the settings are.
 func TestUnusableSettings(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{})
 	if err := os.WriteFile(filepath.Join(s.DataDir, app.ConfigFile), []byte("liste: \":8080\"\n"), 0o600); err != nil {

@@ -12,7 +12,7 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// find adds what a picker finds.
+// find adds the result of a picker's search.
 func find(tab *webtest.Tab, selector, text string) {
 	tab.Type(selector, text)
 	tab.Click(`dialog [role=option][data-value="` + text + `"]`)
@@ -51,7 +51,7 @@ func TestDevices(t *testing.T) {
 	if status := send(0); status != 200 {
 		t.Fatalf("the signal gets %d", status)
 	}
-	tab.Until(row("press-gateway") + `.match(/just now|\ds ago|\d s ago/)`) // the page looks by itself
+	tab.Until(row("press-gateway") + `.match(/just now|\ds ago|\d s ago/)`) // the page refreshes automatically
 	if !webtest.Eval[bool](tab, row("press-gateway")+`.includes("right")`) {
 		t.Error("its clock is not right")
 	}
@@ -146,7 +146,7 @@ func TestSessions(t *testing.T) {
 	tab.Press(kb.Enter)
 	tab.Click(`.person a[href="/console/sessions"]`)
 	tab.Until(`document.querySelectorAll("#main tbody tr").length === 2 && document.querySelectorAll("#main tbody .chip").length === 1`)
-	tab.Until(`!document.querySelector(".person").open`) // it is not in the way of what was chosen
+	tab.Until(`!document.querySelector(".person").open`) // it does not cover the selection
 	looks(tab, "sessions", true)
 	button(tab, ".page-head", "Sign out everywhere else")
 	button(tab, "dialog footer", "Sign out")
@@ -170,7 +170,7 @@ func TestSessions(t *testing.T) {
 	visit(tab, "/console")
 	tab.Eval(`import(document.querySelector("script[type=module]").src.replace("console/main.js", "shared/workspace.js")).then(({ workspace }) => { workspace.save = () => new Promise(() => {}); })`)
 	tab.Click(".person summary")
-	button(tab, ".person", "Sign out") // also when the browser's storage does not answer
+	button(tab, ".person", "Sign out") // works even if the browser's storage does not answer
 	tab.Until(`location.pathname === "/signin" && document.body?.innerText.includes("You are signed out")`)
 	if got := whoami(tab); got != "401" {
 		t.Errorf("signed out, it is %s", got)

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { webtest.Main(m) }
 
-// open opens a page of the console for somebody of a role, and waits until it is drawn.
+// open opens a page of the console for a user with a role, and waits until it is drawn.
 func open(t *testing.T, s *webtest.Service, role, path string) *webtest.Tab {
 	t.Helper()
 	tab := webtest.Open(t, s.Base, webtest.Laptop)
@@ -31,36 +31,36 @@ func visit(tab *webtest.Tab, path string) {
 	tab.Until(`document.querySelector("#main h1")`)
 }
 
-// button clicks on the button below a selector whose name or text begins so.
+// button clicks the button below a selector whose name or text has a prefix.
 func button(tab *webtest.Tab, below, name string) {
 	find := fmt.Sprintf(`[...document.querySelectorAll(%q)].find((b) => (b.ariaLabel ?? b.textContent).trim().startsWith(%q) && !b.disabled && b.checkVisibility())`, below+" button", name)
 	tab.Until(find)
 	tab.Eval(find + `.click()`)
 }
 
-// row returns an expression of the text of the row that has a text in it; "" when there is none.
+// row returns an expression for the text of the row that contains a text; "": no such row.
 func row(with string) string {
 	return fmt.Sprintf(`([...document.querySelectorAll("#main tbody tr")].find((tr) => tr.innerText.includes(%q))?.innerText ?? "")`, with)
 }
 
-// says waits until an element has a text in it.
+// says waits until an element contains a text.
 func says(tab *webtest.Tab, selector, text string) {
 	tab.Until(fmt.Sprintf(`[...document.querySelectorAll(%q)].some((e) => e.textContent.includes(%q))`, selector, text))
 }
 
-// told waits for a short message, and closes all of them.
+// told waits for a short message, and closes all messages.
 func told(tab *webtest.Tab, text string) {
 	says(tab, "#toasts .toast", text)
 	tab.Eval(`document.querySelectorAll("#toasts button").forEach((b) => b.click())`)
 }
 
-// choose takes the option of a select whose label begins so.
+// choose selects the option of a select whose label has a prefix.
 func choose(tab *webtest.Tab, selector, label string) {
 	tab.Until(fmt.Sprintf(`document.querySelector(%q)`, selector))
 	tab.Eval(fmt.Sprintf(`((s) => { s.value = [...s.options].find((o) => o.label.startsWith(%q)).value; s.dispatchEvent(new Event("change")); })(document.querySelector(%q))`, label, selector))
 }
 
-// looks checks a state of the page on a laptop and on a tablet that stands, for barriers and for what does not fit; with
+// looks checks a state of the page on a laptop and a tablet in portrait format for accessibility and overflow; with
 // dark also in dark colours.
 func looks(tab *webtest.Tab, name string, dark bool) {
 	check := func(name string) {
@@ -82,12 +82,12 @@ func looks(tab *webtest.Tab, name string, dark bool) {
 	tab.Until(`innerWidth === 1280`)
 }
 
-// fits waits until nothing is wider than the page: it has no scroll bar to the side. What scrolls in a box of its own may.
+// fits waits until nothing is wider than the page, except content that scrolls in its own box.
 func fits(tab *webtest.Tab) {
 	tab.Until(`document.documentElement.scrollWidth <= innerWidth && document.querySelector("#main").scrollWidth <= document.querySelector("#main").clientWidth`)
 }
 
-// ask sends a request as a program with a key does.
+// ask sends a request as a program with a key.
 func ask(t *testing.T, s *webtest.Service, key, method, path string, body any) (status int, answer string) {
 	t.Helper()
 	in, err := json.Marshal(body)
@@ -121,7 +121,8 @@ func whoami(tab *webtest.Tab) string {
 	return webtest.Eval[string](tab, `fetch("/auth/profile").then((a) => a.json().then((b) => b.result ? b.result.email + " " + b.result.role : String(a.status), () => String(a.status)))`)
 }
 
-// once checks that a secret of a dialog is selected by a touch and copied or selected by its button, and gives it.
+// once checks that a secret in a dialog can be selected by a touch and copied or selected by its button, and returns
+// it.
 func once(t *testing.T, tab *webtest.Tab) (secret string) {
 	t.Helper()
 	tab.Until(`document.querySelector("dialog .secret input")?.value`)

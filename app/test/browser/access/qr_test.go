@@ -11,11 +11,11 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// scan reads the QR code that a dialog shows as a camera does: from its modules, black and white.
+// scan reads the QR code in a dialog like a camera, from its black and white modules.
 func scan(t *testing.T, tab *webtest.Tab) string {
 	t.Helper()
 	tab.Until(`document.querySelector("dialog svg.qr")?.getBoundingClientRect().width > 150`)
-	// The picture is drawn, and its modules are looked at in the middle; its edge of four modules is white.
+	// The picture is drawn, and sampled at the centres of the modules; its margin of four modules is white.
 	rows := webtest.Eval[[]string](tab, `new Promise((done, failed) => {
 		const svg = document.querySelector("dialog svg.qr"), size = svg.viewBox.baseVal.width, image = new Image();
 		const copy = svg.cloneNode(true);
@@ -34,7 +34,7 @@ func scan(t *testing.T, tab *webtest.Tab) string {
 	return decode(t, rows)
 }
 
-// decode returns the text of a QR code of level M that holds bytes; rows are its modules, "1" is dark.
+// decode returns the text of a QR code of level M with bytes; rows has its modules, "1" is dark.
 func decode(t *testing.T, rows []string) string {
 	t.Helper()
 	version := coding.Version((len(rows) - 17) / 4)
@@ -51,7 +51,7 @@ func decode(t *testing.T, rows []string) string {
 	return ""
 }
 
-// read returns the bits of a code, data first, when its format and fixed modules are those of the plan.
+// read returns the bits of a code, data first, if its format and fixed modules match the plan.
 func read(plan *coding.Plan, rows []string) (bits []bool, fits bool) {
 	bits = make([]bool, (plan.DataBytes+plan.CheckBytes)*8)
 	for y, row := range plan.Pixel {
@@ -87,7 +87,7 @@ func text(t *testing.T, bits []bool, version coding.Version) string {
 	if mode := next(4); mode != 4 {
 		t.Fatalf("the code holds mode %d, not bytes", mode)
 	}
-	length := 8 // bits of the count of bytes
+	length := 8 // bits of the byte count
 	if version > 9 {
 		length = 16
 	}

@@ -26,7 +26,7 @@ func TestUsers(t *testing.T) {
 	told(tab, "added")
 	tab.Until(row("a.very.long") + `.includes("operator")`)
 
-	// What is on its way when its dialog is left is done all the same, and told.
+	// A request in progress continues when its dialog is closed, and its result is reported.
 	for _, step := range []struct{ email, told string }{{"late@demo.example", "added"}, {"no address", "must be"}} {
 		tab.Eval(`window.fetch = ((real) => async (path, more) => { if (more?.method === "POST") { window.fetch = real; await new Promise((go) => { window.go = go; }); } return real(path, more); })(fetch)`)
 		button(tab, ".page-head", "Add a user")
@@ -41,7 +41,7 @@ func TestUsers(t *testing.T) {
 	tab.Until(row("late@"))
 	s.Call("DELETE", "/user/late@demo.example", nil, nil)
 
-	// Somebody who is signed in is signed out, everywhere.
+	// A removed user is signed out everywhere.
 	person := webtest.Open(t, s.Base, webtest.Laptop)
 	email := s.SignIn(person, "member")
 	person.Visit("/docs")
@@ -74,11 +74,11 @@ func TestUsers(t *testing.T) {
 		t.Errorf("there are %+v", users)
 	}
 
-	// The last administrator stays one.
+	// The last administrator cannot be removed or changed.
 	button(tab, "#main tbody", "Remove "+webtest.Admin)
 	says(tab, "dialog", "This is you")
 	button(tab, "dialog footer", "Remove")
-	told(tab, webtest.Admin+" is the account's last admin") // an address is written as it is
+	told(tab, webtest.Admin+" is the account's last admin") // an address is not modified
 	button(tab, "#main tbody", "Change role of "+webtest.Admin)
 	choose(tab, "#f-ask-role", "member")
 	button(tab, "dialog footer", "Change")
@@ -91,7 +91,7 @@ func TestUsers(t *testing.T) {
 func TestKeys(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{})
 	tab := open(t, s, "supervisor", "/console/keys")
-	tab.Until(`document.querySelector(".empty")`) // the administrator's is not shown
+	tab.Until(`document.querySelector(".empty")`) // the administrator's key is not shown
 	button(tab, ".page-head", "Make an API key")
 	tab.Until(`document.querySelector("#f-ask-role")`)
 	if got := webtest.Eval[string](tab, `[...document.querySelector("#f-ask-role").options].map((o) => o.label).join()`); got != "readonly,operator,supervisor" {
@@ -103,7 +103,7 @@ func TestKeys(t *testing.T) {
 	tab.Eval(`((d) => { d.value = "` + time.Now().AddDate(0, 0, 40).Format(time.DateOnly) + `"; d.dispatchEvent(new Event("change")); })(document.querySelector("#f-ask-expiresAt"))`)
 	button(tab, "dialog footer", "Make the key")
 	key := once(t, tab)
-	tab.Press(kb.Enter + kb.Enter) // pressed again by who made it with that key
+	tab.Press(kb.Enter + kb.Enter) // repeated by the key press that submitted the form
 	if got := webtest.Eval[string](tab, `getSelection().toString() || document.activeElement.value?.slice(document.activeElement.selectionStart, document.activeElement.selectionEnd)`); got != key {
 		t.Errorf("what can be copied at once is %q", got)
 	}
@@ -120,7 +120,7 @@ func TestKeys(t *testing.T) {
 	tab.Until(row("Wallboard") + `.includes("just now") || ` + row("Wallboard") + `.includes("s ago")`)
 	looks(tab, "keys", false)
 
-	// An administrator sees all of them.
+	// An administrator sees all keys.
 	admin := open(t, s, "admin", "/console/keys")
 	admin.Until(row("Wallboard") + `.includes("supervisor@")`)
 	looks(admin, "keys-all", false)

@@ -1,2 +1,2 @@
-// Package analysis tests the page of analyses in a browser, against the real service with a simulated plant.
+// Package analysis tests the analysis page in a browser, against the real service with a simulated plant.
 package analysis

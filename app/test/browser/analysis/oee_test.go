@@ -13,7 +13,7 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// testOEE compares the table, the sums, the file and the trend with what the API answers, under each profile.
+// testOEE compares the table, the sums, the file and the trend with the API's answers for each profile.
 func testOEE(p *plant) {
 	t := p.t
 	for _, profile := range []string{"default", "iso22400", "vorne", "evocon"} {
@@ -45,7 +45,7 @@ func testOEE(p *plant) {
 	}
 }
 
-// testOEEFile reads the file of the table: codes, whole figures and their terms.
+// testOEEFile reads the table's file: codes, unrounded figures and their terms.
 func testOEEFile(p *plant) {
 	t := p.t
 	var want []result
@@ -66,7 +66,8 @@ func testOEEFile(p *plant) {
 		{"Good, made without a schedule", func(r *result) float64 { return r.UnscheduledGoodCount }}, {"Bad, made without a schedule", func(r *result) float64 { return r.UnscheduledBadCount }},
 		{"Good, entered without data", func(r *result) float64 { return r.NoDataGoodCount }}, {"Bad, entered without data", func(r *result) float64 { return r.NoDataBadCount }},
 	} {
-		if slices.ContainsFunc(want, func(r result) bool { return c.of(&r) != 0 }) { // when the plant is silent, and so whether there are any, the hour decides
+		// whether there are any depends on the hour, because the plant is not always silent
+		if slices.ContainsFunc(want, func(r result) bool { return c.of(&r) != 0 }) {
 			columns += c.label + "|"
 		}
 	}
@@ -88,7 +89,7 @@ func testOEEFile(p *plant) {
 	}
 }
 
-// testOEEOverTime: the table below the chart has the points of the chart, as the API gives them.
+// testOEEOverTime: the table below the chart has the points of the chart, as in the API's answer.
 func testOEEOverTime(p *plant) {
 	t := p.t
 	var want []result
@@ -110,7 +111,7 @@ func testOEEOverTime(p *plant) {
 	p.Shot("oee")
 }
 
-// answer makes GET /oee answer with rows that an expression of the page's gives; the sum of all is its first one.
+// answer replaces the answer of GET /oee by rows from an expression in the page; the sum of all is the first one.
 func (p *plant) answer(rows string) {
 	p.Eval(fmt.Sprintf(`(() => { const ask = fetch; window.fetch = (path, options) => {
 		if (!path.startsWith("/oee?")) return ask(path, options);
@@ -119,13 +120,14 @@ func (p *plant) answer(rows string) {
 	}; })()`, rows))
 }
 
-// made is a result of GET /oee in the page, with more fields.
+// made returns a result of GET /oee in the page, with additional fields.
 const made = `((more) => { const none = { value: null, numerator: 0, denominator: 0 }, lost = { ms: null, units: null, money: null, moneyPartial: false };
 	return { plantCode: "riverside", groupCode: "firing", stationCode: "KILN-1", skuCode: null, shiftName: null, startAt: "2026-11-18T06:00:00.000Z", endAt: "2026-11-19T06:00:00.000Z", profile: "default",
 		availability: none, performance: none, quality: none, oee: none, coverage: none, totalMs: 86400000, shiftMs: 0, scheduledProductionMs: 0, scheduledNonProductionMs: 0, outOfShiftMs: 86400000, noDataMs: 0, downtimeMs: 0, slowMs: 0, productiveMs: 0, idleMs: 0, excludedMs: 0,
 		productionGoodCount: 0, productionBadCount: 0, productionOtherCount: 0, productionIdealCount: null, productionTargetCount: null, losses: { schedule: lost, plannedNonProduction: lost, downtime: lost, speed: lost, quality: lost }, ...more }; })`
 
-// TestOEEMarks: what is not known is no zero, what is above 1 is marked with its cause, and coverage is not rounded up.
+// TestOEEMarks: unknown is not shown as zero, values above 1 are marked with their cause, and coverage is not rounded
+// up.
 func TestOEEMarks(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{})
 	tab := webtest.Open(t, s.Base, webtest.Laptop)

@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { webtest.Main(m) }
 
-// always is the manifest of the demonstration without shift patterns: its plant produces at every hour of every day.
+// always returns the demo's manifest without shift patterns: its plant produces at every hour of every day.
 func always(t *testing.T) []byte {
 	t.Helper()
 	var doc any
@@ -45,16 +45,16 @@ func always(t *testing.T) []byte {
 	return out
 }
 
-// plant is a simulated plant, a tab with somebody signed in, and a time of it that is over.
+// plant is a simulated plant, a tab with a signed-in user, and a past range.
 type plant struct {
 	*webtest.Service
 	*webtest.Tab
 	t     *testing.T
-	span  string // as the page's address has it
-	where string // and the API's
+	span  string // in the format of the page's address
+	where string // in the format of the API
 }
 
-// TestSimulated compares what the page shows with what the API answers. One plant is played for all of it.
+// TestSimulated compares the page with the API's answers. One simulated plant is used for all parts.
 func TestSimulated(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: always(t), Simulated: true})
 	to := time.Now().UTC().Truncate(time.Hour).Add(-2 * time.Hour)
@@ -76,7 +76,7 @@ func TestSimulated(t *testing.T) {
 	}
 }
 
-// show opens the page with a query, and waits until what was asked for is there.
+// show opens the page with a query and waits for its result.
 func (p *plant) show(query string) {
 	p.t.Helper()
 	p.Visit("/floor/analysis?range=" + p.span + query)
@@ -88,7 +88,7 @@ func (p *plant) shown() {
 	p.Until(`document.querySelector(".results[aria-busy=false] :is(table, .empty, .notice, .waterfall, .pareto)")`)
 }
 
-// same does something until the API answers a question before and after with the same: signals that come late change figures.
+// same repeats something until the API's answers before and after it are equal, because late signals change figures.
 func (p *plant) same(path string, into any, do func()) {
 	p.t.Helper()
 	for range 5 {
@@ -106,7 +106,7 @@ func (p *plant) same(path string, into any, do func()) {
 	p.t.Fatalf("%s answers anew each time", path)
 }
 
-// rows returns the cells of a table in the page, by row, without what only readers hear.
+// rows returns the cells of a table in the page by row, without the text for screen readers.
 func (p *plant) rows(css string) [][]string {
 	p.t.Helper()
 	text := webtest.Eval[string](p.Tab, `JSON.stringify([...document.querySelectorAll("`+css+` tbody tr")].map((tr) => [...tr.cells].map((td) => td.innerText.trim())))`)
@@ -117,7 +117,7 @@ func (p *plant) rows(css string) [][]string {
 	return rows
 }
 
-// file returns the name and the rows of the file that a CSV button saves.
+// file returns the name and the rows of the file saved by a CSV button.
 func (p *plant) file(button string) (name string, rows [][]string) {
 	p.t.Helper()
 	p.Until(`document.querySelector("` + button + `")`)
@@ -142,7 +142,7 @@ func (p *plant) file(button string) (name string, rows [][]string) {
 	return got.Name, got.Rows
 }
 
-// figure is one of GET /oee.
+// figure is a figure of GET /oee.
 type figure struct {
 	Value                  *float64
 	Numerator, Denominator float64
@@ -160,7 +160,7 @@ type loss struct {
 	MoneyPartial     bool
 }
 
-// result is one of GET /oee.
+// result is a result of GET /oee.
 type result struct {
 	StationCode, SKUCode                        *string
 	StartAt                                     time.Time
@@ -174,7 +174,7 @@ type result struct {
 	Losses                                      struct{ Schedule, PlannedNonProduction, Downtime, Speed, Quality loss }
 }
 
-// number reads what pages write: "12,345".
+// number parses a number as formatted by the pages: "12,345".
 func number(t *testing.T, text string) (n float64) {
 	t.Helper()
 	if _, err := fmt.Sscanf(strings.ReplaceAll(text, ",", ""), "%g", &n); err != nil {

@@ -13,7 +13,7 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// paper makes the tab a page to print, as wide as A4 is without its margins.
+// paper lays the tab out for printing, with the width of A4 without margins.
 func (p *plant) paper(width int64) {
 	p.t.Helper()
 	p.Do(chromedp.EmulateViewport(width, 1000))
@@ -22,11 +22,11 @@ func (p *plant) paper(width int64) {
 	}
 }
 
-// testPrint: each view fits on the paper, upright and across, and says what it shows.
+// testPrint: each view fits on paper, in portrait and landscape, and has a description.
 func testPrint(p *plant) {
 	t := p.t
 	p.Before(`{
-		const real = fetch; // the table has all the columns that it can have
+		const real = fetch; // the table has all of its possible columns
 		globalThis.fetch = async (at, how) => {
 			const answer = await real(at, how);
 			if (!String(at).startsWith("/oee")) return answer;
@@ -50,7 +50,7 @@ func testPrint(p *plant) {
 			if seen := webtest.Eval[string](p.Tab, `[".top", ".menu", ".tabs", ".scope", ".button"].filter((s) => document.querySelector(s)?.checkVisibility()).join()`); seen != "" {
 				t.Errorf("%s prints %s", view, seen)
 			}
-			// What lines mean, without the values under a cursor that is not there.
+			// The legend is printed, without the values under the cursor.
 			if lines := webtest.Eval[string](p.Tab, `[...document.querySelectorAll(".plot .u-series")].filter((e) => e.checkVisibility()).map((e) => e.innerText.trim() + getComputedStyle(e.querySelector("th"), "::after").content).filter((text) => text.startsWith("Time") || !text.endsWith("none")).join()`); lines != "" {
 				t.Errorf("%s prints the legend %s", view, lines)
 			}
@@ -62,13 +62,13 @@ func testPrint(p *plant) {
 	}
 }
 
-// testPrintDark: what is printed from a dark screen is dark on white, charts too.
+// testPrintDark: a page in dark colours is printed dark on white, including charts.
 func testPrintDark(p *plant) {
 	t := p.t
 	p.Media("prefers-color-scheme", "dark")
 	p.show("")
 	p.Until(`document.querySelector(".plot canvas")`)
-	// drawn tells whether the chart has points of a colour.
+	// drawn returns an expression for whether the chart has points of a colour.
 	drawn := func(color string) string {
 		return `(() => { const c = document.querySelector(".plot canvas"); if (!c) return false;
 			const copy = Object.assign(document.createElement("canvas"), { width: c.width, height: c.height }).getContext("2d", { willReadFrequently: true });
@@ -88,7 +88,7 @@ func testPrintDark(p *plant) {
 	}
 }
 
-// testPages: the OEE of a plant of thirteen stations is one page.
+// testPages: the OEE of a plant of thirteen stations fits one page.
 func testPages(p *plant) {
 	p.show("")
 	p.Until(`document.querySelector(".plot canvas")`)

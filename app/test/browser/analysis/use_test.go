@@ -15,7 +15,7 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// testAddress: what is chosen stands in the address; the address shows it again, and the way back leads back.
+// testAddress: the address has the selection, opening it shows the same, and going back works.
 func testAddress(p *plant) {
 	t := p.t
 	choose := func(name, value string) {
@@ -54,7 +54,7 @@ func testAddress(p *plant) {
 	}
 }
 
-// testLink: a link that is copied has the time that is shown, whatever its name will mean when it is opened.
+// testLink: a copied link has the shown range as times, because the meaning of a named range changes.
 func testLink(p *plant) {
 	t := p.t
 	p.Visit("/floor/analysis?range=yesterday&by=group")
@@ -70,10 +70,10 @@ func testLink(p *plant) {
 	}
 }
 
-// testBefore: the sums are compared with those of as long a time before.
+// testBefore: the sums are compared with those of the previous range of the same length.
 func testBefore(p *plant) {
 	t := p.t
-	lisbon, err := time.LoadLocation("Europe/Lisbon") // of the plant
+	lisbon, err := time.LoadLocation("Europe/Lisbon") // the plant's zone
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func testBefore(p *plant) {
 	}
 }
 
-// TestTimesBefore: what is compared with is the same time on the plant's clock, which in these weeks is set back or on.
+// TestTimesBefore: the comparison is the same time on the plant's clock, which changes in these weeks.
 func TestTimesBefore(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{})
 	tab := webtest.Open(t, s.Base, webtest.Laptop)
@@ -122,7 +122,7 @@ func TestTimesBefore(t *testing.T) {
 	}
 }
 
-// testKeyboard: the tabs, the order of rows, a name and a figure are reached and used by keys alone.
+// testKeyboard: the tabs, the order of rows, a name and a figure can be used by keyboard.
 func testKeyboard(p *plant) {
 	p.show("")
 	p.Eval(`document.querySelector(".tabs a").focus()`)
@@ -144,7 +144,7 @@ func testKeyboard(p *plant) {
 	p.Until(`location.search.includes("stations=") && document.querySelector(".listing h2")?.textContent === "OEE by SKU"`)
 }
 
-// slowly makes GET /oee wait until it is let go or cancelled; window.cancelled counts the latter.
+// slowly delays GET /oee until it is released or cancelled; window.cancelled counts the latter.
 const slowly = `(() => { const ask = fetch; window.cancelled = 0; window.letGo = []; window.fetch = (path, options) => {
 	if (!path.startsWith("/oee?")) return ask(path, options);
 	return new Promise((done, failed) => {
@@ -153,7 +153,7 @@ const slowly = `(() => { const ask = fetch; window.cancelled = 0; window.letGo =
 	});
 }; })()`
 
-// TestLongReads: a read that takes long is told and can be stopped; another choice cancels it; errors say what to do.
+// TestLongReads: a long read is shown and can be stopped, another selection cancels it, and errors name a solution.
 func TestLongReads(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{})
 	tab := webtest.Open(t, s.Base, webtest.Laptop)
@@ -187,7 +187,7 @@ func TestLongReads(t *testing.T) {
 	p.Clean()
 }
 
-// TestOff: where money or cycle times are off, the page says so, and what decided it.
+// TestOff: if costs or cycle times are off, the page shows that and the level that decided.
 func TestOff(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{})
 	s.Call("POST", "/account", map[string]string{"enableLostProductionCost": "off", "enableCycleTimeAnalysis": "off"}, nil)
@@ -206,8 +206,7 @@ func TestOff(t *testing.T) {
 	p.Clean()
 }
 
-// TestManyRows: of 1,200 rows the first are drawn, which a line at the foot tells, and more as somebody scrolls; the file has all
-// of them.
+// TestManyRows: of 1,200 rows the first are drawn, with a note below, and more on scrolling; the file has all of them.
 func TestManyRows(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{})
 	tab := webtest.Open(t, s.Base, webtest.Laptop)
@@ -229,7 +228,7 @@ func TestManyRows(t *testing.T) {
 	p.Clean()
 }
 
-// TestDurations: lengths of time are written by the account's durationFormat.
+// TestDurations: durations are formatted by the account's durationFormat.
 func TestDurations(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{})
 	tab := webtest.Open(t, s.Base, webtest.Laptop)

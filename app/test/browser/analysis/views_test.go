@@ -11,7 +11,7 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// testLosses: the steps are those of the API, add up from all time to what is good, and stand in the file.
+// testLosses: the steps equal the API's, add up from all time to good production, and are in the file.
 func testLosses(p *plant) {
 	t := p.t
 	var all []result
@@ -62,7 +62,7 @@ func testLosses(p *plant) {
 	}
 }
 
-// testPareto: bars, their file and where they lead; groups of causes have the same sum.
+// testPareto: bars, their file and their links; groups of causes have the same sum.
 func testPareto(p *plant) {
 	t := p.t
 	var bars []struct {
@@ -112,7 +112,7 @@ func testPareto(p *plant) {
 	}
 }
 
-// testEnergy: figures as the API gives them; what is not known is a dash on the page and empty in the file.
+// testEnergy: figures equal the API's; an unknown one is a dash on the page and empty in the file.
 func testEnergy(p *plant) {
 	t := p.t
 	var want []struct {
@@ -147,14 +147,14 @@ func testEnergy(p *plant) {
 		t.Errorf("%d of %d stations are not measured, in %d rows", unknown, len(want), len(rows)-1)
 	}
 	p.Shot("energy")
-	// A large figure stands within its tile.
+	// A large figure fits its tile.
 	p.Until(`document.querySelector(".tiles div:nth-child(2) .figure")`)
 	if over := webtest.Eval[string](p.Tab, `(() => { document.querySelector(".tiles div:nth-child(2) .figure").textContent = "€1,234,567.80"; return [...document.querySelectorAll(".tiles dd")].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.innerText).join(); })()`); over != "" {
 		t.Errorf("it is wider than its tile: %s", over)
 	}
 }
 
-// testCycleTimes: as the API measures them.
+// testCycleTimes compares with the API's cycle times.
 func testCycleTimes(p *plant) {
 	t := p.t
 	var want []struct {
@@ -177,7 +177,7 @@ func testCycleTimes(p *plant) {
 	}
 }
 
-// testExplained: the figures of each view can be asked, and the answer says the same.
+// testExplained: the figures of each view can be explained, and the explanation has the same values.
 func testExplained(p *plant) {
 	t := p.t
 	for view, at := range map[string]string{"oee": ".listing tbody td:nth-child(3) button.figure", "losses": ".step.loss:nth-child(7) button.figure", "losses&measure=time": ".step.whole:nth-child(6) button.figure", "losses&profile=vorne": ".step.whole:nth-child(8) button.figure", "energy": ".tiles button.figure"} {
@@ -195,7 +195,7 @@ func testExplained(p *plant) {
 	}
 }
 
-// testBarriers: no view bars anybody, in light or in dark.
+// testBarriers: every view is accessible, in light and dark colours.
 func testBarriers(p *plant) {
 	for _, view := range []string{"oee", "losses", "losses&measure=money", "pareto", "energy", "cycletimes"} {
 		p.show("&view=" + view)

@@ -16,7 +16,7 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// editor returns an expression of the code editor: v is it, and text what it holds.
+// editor returns an expression about the code editor: v is the editor, and text its content.
 func editor(expression string) string {
 	return `import(document.querySelector("script[type=module]").src.replace("console/main.js", "vendor/@codemirror/view/dist/index.js")).then(({ EditorView }) => {
 		const root = document.querySelector(".editor").shadowRoot, v = EditorView.findFromDOM(root.querySelector(".cm-editor")), text = v.state.doc.toString(); return ` + expression + `; })`
@@ -24,16 +24,17 @@ func editor(expression string) string {
 
 const mounted = `document.querySelector(".editor")?.shadowRoot?.querySelector(".cm-content")`
 
-// cursor puts the cursor behind a part of the text.
+// cursor puts the cursor after a part of the text.
 func cursor(tab *webtest.Tab, behind string) {
 	tab.Eval(editor(fmt.Sprintf(`(v.dispatch({ selection: { anchor: text.indexOf(%q) + %d }, scrollIntoView: true }), v.focus())`, behind, len(behind))))
 }
 
-// complete waits until a completion is offered and takes it by keyboard.
+// complete waits for a completion and accepts it by keyboard.
 func complete(tab *webtest.Tab, label string) {
 	find := fmt.Sprintf(`[...document.querySelector(".editor").shadowRoot.querySelectorAll(".cm-tooltip-autocomplete li")].findIndex((li) => li.textContent.includes(%q))`, label)
 	tab.Until(find + " >= 0")
-	tab.Eval(`new Promise((done) => setTimeout(done, 120))`) // the editor takes no Enter that was meant for the text
+	// the editor ignores an Enter shortly after the completion appears
+	tab.Eval(`new Promise((done) => setTimeout(done, 120))`)
 	for range webtest.Eval[int](tab, find) {
 		tab.Press(kb.ArrowDown)
 	}
@@ -59,12 +60,12 @@ func TestTheManifestIsWritten(t *testing.T) {
 	tab.Until(mounted)
 	tab.Until(editor(`text.slice(v.state.selection.main.from, v.state.selection.main.to) === '"unitsPerMinute": 90'`))
 
-	// What is typed is the draft.
+	// Typed text changes the draft.
 	cursor(tab, `"name": "Loaf`)
 	tab.Press(" tin")
 	draft(t, tab, "skus[0].name", `"Loaf tin"`)
 
-	// Text that is no JSON is told with its place, does not count, and outlives a reload.
+	// Invalid JSON is marked at its position, does not change the draft, and survives a reload.
 	cursor(tab, `{`)
 	tab.Press("x")
 	tab.Until(`document.querySelector("#main [role=alert]")?.textContent.includes("Line 1, column 2: Expected property name")`)
@@ -78,7 +79,7 @@ func TestTheManifestIsWritten(t *testing.T) {
 	tab.Press(kb.Backspace)
 	tab.Until(`!document.querySelector("#main [role=alert]")`)
 
-	// A name that stands there twice is refused, as the service does, after a reload as well.
+	// A duplicate name is refused, as by the service, also after a reload.
 	cursor(tab, `"code": "A-1",`)
 	tab.Press(`"code": "A-7",`)
 	tab.Until(`document.querySelector("#main [role=alert]")?.textContent.includes("“code” stands there twice")`)
@@ -89,7 +90,7 @@ func TestTheManifestIsWritten(t *testing.T) {
 	tab.Eval(editor(`v.dispatch({ changes: { from: text.indexOf('"code": "A-7",'), to: text.indexOf('"code": "A-7",') + 14 } })`))
 	tab.Until(`!document.querySelector("#main [role=alert]")`)
 
-	// Names and values are completed by keyboard.
+	// Names and values can be completed by keyboard.
 	cursor(tab, `"code": "A-3",`)
 	tab.Press(`"allowU`)
 	complete(tab, "allowUseInQuickSchedule")
@@ -106,7 +107,7 @@ func TestTheManifestIsWritten(t *testing.T) {
 	draft(t, tab, "reasons[1].oee", `"changeover"`)
 	looks(t, tab, "manifest")
 
-	// What the service finds stands at its line.
+	// Problems found by the service are shown at their line.
 	tab.Eval(editor(`v.dispatch({ changes: { from: text.indexOf('"unitsPerHour": 1200') + 16, insert: "-" } })`))
 	tab.Until(editor(`(() => { const line = v.state.doc.lineAt(text.indexOf('"unitsPerHour": -1200')), marker = root.querySelector(".cm-lint-marker-error"); return marker && Math.abs(marker.getBoundingClientRect().top - (v.coordsAtPos(line.from)?.top ?? 0)) < 20 || (v.dispatch({ selection: { anchor: line.from }, scrollIntoView: true }), false); })()`))
 	tab.Clean()
@@ -157,7 +158,7 @@ func TestManifestsAreUploadedAndDownloaded(t *testing.T) {
 	tab.Clean()
 }
 
-// A document of 5 MB is read, led through and typed into; only what is seen of it is in the page.
+// A document of 5 MB can be loaded, scrolled and edited; only its visible part is in the page.
 func TestALargeManifestIsEdited(t *testing.T) {
 	doc := document()
 	skus := make([]object, 26000)

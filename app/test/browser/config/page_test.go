@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { webtest.Main(m) }
 
 type object = map[string]any
 
-// document is a manifest of one plant that has some of all that the pages show.
+// document returns a manifest of one plant with every kind of object that the pages show.
 func document() object {
 	return object{"version": "v1", "account": object{
 		"id": "demo", "domain": "demo.example", "currency": "EUR", "enableTasks": "on", "includeTaskListCodes": []string{"start"},
@@ -48,7 +48,7 @@ func document() object {
 	}}
 }
 
-// console serves the document and opens a page of the console as somebody who may change it.
+// console serves the document and opens a page of the console as a user who may change it.
 func console(t *testing.T, path, ready string) (*webtest.Service, *webtest.Tab) {
 	t.Helper()
 	b, err := json.Marshal(document())
@@ -65,12 +65,12 @@ func console(t *testing.T, path, ready string) (*webtest.Service, *webtest.Tab) 
 
 func found(selector string) string { return fmt.Sprintf("document.querySelector(%q)", selector) }
 
-// workspace returns an expression of the draft's workspace: w is it, and a the draft's account.
+// workspace returns an expression about the draft's workspace: w is the workspace, and a the draft's account.
 func workspace(expression string) string {
 	return `import(document.querySelector("script[type=module]").src.replace("console/main.js", "shared/workspace.js")).then(({ workspace: w }) => { const a = w.doc.account; return ` + expression + `; })`
 }
 
-// draft waits until a property of the draft is what is wanted, as JSON; "" where it is not there.
+// draft waits until a property of the draft has a value, as JSON; "": missing.
 func draft(t *testing.T, tab *webtest.Tab, path, want string) {
 	t.Helper()
 	got := workspace(`JSON.stringify(a.` + path + `) ?? ""`)
@@ -85,7 +85,7 @@ func draft(t *testing.T, tab *webtest.Tab, path, want string) {
 	}
 }
 
-// sorted writes JSON with its names in order; what is none stays as it is.
+// sorted formats JSON with sorted names; anything else is returned unchanged.
 func sorted(text string) string {
 	var value any
 	if json.Unmarshal([]byte(text), &value) != nil {
@@ -93,26 +93,26 @@ func sorted(text string) string {
 	}
 	b, err := json.Marshal(value)
 	if err != nil {
-		panic(err) // what was read can be written
+		panic(err) // cannot fail for a decoded value
 	}
 	return string(b)
 }
 
-// button clicks on the button of a text below a selector, when it can be clicked.
+// button clicks the enabled button with a text below a selector.
 func button(tab *webtest.Tab, below, text string) {
 	find := fmt.Sprintf(`[...document.querySelectorAll(%q)].find((b) => b.textContent.trim().startsWith(%q) && !b.disabled)`, below+" button", text)
 	tab.Until(find)
 	tab.Eval(find + `.click()`)
 }
 
-// choose chooses among few.
+// choose selects one of a few options.
 func choose(tab *webtest.Tab, text string) {
 	find := fmt.Sprintf(`[...document.querySelectorAll("#main .segmented label")].find((l) => l.textContent.trim() === %q)`, text)
 	tab.Until(find)
 	tab.Eval(find + `.querySelector("input").click()`)
 }
 
-// apply reviews the draft and applies it, and returns what the service then has.
+// apply reviews and applies the draft, and returns the service's account.
 func apply(s *webtest.Service, tab *webtest.Tab) (account map[string]any) {
 	button(tab, ".changes", "Review and apply")
 	button(tab, "dialog footer", "Apply")
@@ -120,12 +120,12 @@ func apply(s *webtest.Service, tab *webtest.Tab) (account map[string]any) {
 	return applied(tab)
 }
 
-// applied returns the account of the manifest that counts.
+// applied returns the account of the applied manifest.
 func applied(tab *webtest.Tab) (account map[string]any) {
 	return webtest.Eval[map[string]any](tab, `fetch("/account/manifest").then((a) => a.json()).then((doc) => doc.account)`)
 }
 
-// same compares a part of what the service has with JSON.
+// same compares a part of the service's account with JSON.
 func same(t *testing.T, what string, got any, want string) {
 	t.Helper()
 	b, err := json.Marshal(got)
@@ -137,7 +137,7 @@ func same(t *testing.T, what string, got any, want string) {
 	}
 }
 
-// looks checks what a page looks like: no barrier, in light or in dark, and nothing that stands out at the side.
+// looks checks the look of a page: accessible in light and dark colours, without horizontal overflow.
 func looks(t *testing.T, tab *webtest.Tab, name string) {
 	t.Helper()
 	tab.Axe()

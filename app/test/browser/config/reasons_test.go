@@ -21,7 +21,7 @@ func dropReason(tab *webtest.Tab, from, onto string, part float64) {
 		tell(from, "dragstart"); tell(onto, "dragover"); tell(onto, "drop"); tell(from, "dragend"); })()`, from, onto, part))
 }
 
-// codes gives the tree of reasons in few characters.
+// codes returns the tree of reasons as a short text.
 const codes = `reasons.map(function code(r) { return r.code + (r.reasons?.length ? "(" + r.reasons.map(code).join() + ")" : ""); }).join()`
 
 func TestReasonsAreDraggedMovedRenamedAndApplied(t *testing.T) {
@@ -32,7 +32,7 @@ func TestReasonsAreDraggedMovedRenamedAndApplied(t *testing.T) {
 	draft(t, tab, codes, `"SET,BRK(BRK-E,BRK-M,STAFF)"`)
 	dropReason(tab, "BRK-E", "BRK-M", 0.9)
 	draft(t, tab, codes, `"SET,BRK(BRK-M,BRK-E,STAFF)"`)
-	dropReason(tab, "BRK", "BRK-M", 0.5) // never into itself
+	dropReason(tab, "BRK", "BRK-M", 0.5) // not into itself
 	dropReason(tab, "BRK-M", "BRK", 0.1)
 	draft(t, tab, codes, `"SET,BRK-M,BRK(BRK-E,STAFF)"`)
 
@@ -47,11 +47,11 @@ func TestReasonsAreDraggedMovedRenamedAndApplied(t *testing.T) {
 		draft(t, tab, codes, step.want)
 		tab.Until(`document.activeElement.dataset.code === "STAFF"`)
 	}
-	tab.Press(kb.ArrowUp) // without Alt it goes to another one
+	tab.Press(kb.ArrowUp) // without Alt it only moves the focus
 	tab.Until(`location.pathname === "/console/reasons/BRK-E"`)
 	looks(t, tab, "reasons")
 
-	// What names a reason names it by its new code.
+	// References to a reason use its new code.
 	tab.Visit("/console/reasons/BRK")
 	tab.Type("#f-Reason-code", "STOP"+kb.Tab)
 	tab.Until(`location.pathname === "/console/reasons/STOP"`)
@@ -74,7 +74,7 @@ func TestReasonsAreDraggedMovedRenamedAndApplied(t *testing.T) {
 	tab.Clean()
 }
 
-// A reason that is chosen is seen: beside the tree where that stands, and else where the page goes.
+// A selected reason is visible, beside the tree or further down the page.
 func TestAReasonThatIsChosenIsSeen(t *testing.T) {
 	_, tab := console(t, "/console/reasons", ".tree-row")
 	tab.Eval(workspace(`w.edit((doc) => ({ ...doc, account: { ...a, reasons: Array.from({ length: 60 }, (_, i) => ({ code: "R" + i, name: "Reason " + i })) } }))`))

@@ -32,7 +32,7 @@ func TestRevisionsAreListedComparedAndRestored(t *testing.T) {
 	button(tab, "#main .page-head", "Compare two")
 	tab.Until(`location.search === "?with=1" && document.querySelector(".differences")?.textContent.includes("GBP")`)
 
-	// What is not applied stays when another revision is restored, and is compared with it.
+	// Unapplied changes remain when another revision is restored, and are compared with it.
 	tab.Visit("/console/skus/A-1")
 	tab.Type("#f-SKU-name", "Tin loaf"+kb.Tab)
 	draft(t, tab, "skus[0].name", `"Tin loaf"`)
@@ -53,7 +53,7 @@ func TestRevisionsAreListedComparedAndRestored(t *testing.T) {
 	tab.Clean()
 }
 
-// Each problem leads to the form that has its field, and else to its place in the manifest.
+// Each problem links to the form with its field, or else to its place in the manifest.
 func TestAProblemLeadsToItsForm(t *testing.T) {
 	_, tab := console(t, "/console/account", ".flags")
 	for field, want := range map[string]string{

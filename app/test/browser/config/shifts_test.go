@@ -12,7 +12,7 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// drag pulls something with the mouse, by hours of the week's line and by days; edge: its end.
+// drag drags a shift with the mouse, by hours in the week's time line and by days; edge: drags its end.
 func drag(tab *webtest.Tab, shift int, hours, days float64, edge bool) {
 	at := webtest.Eval[[]float64](tab, fmt.Sprintf(`(() => {
 		const box = document.querySelector('.shift[data-shift="%d"]'), line = box.parentElement.getBoundingClientRect();
@@ -40,7 +40,7 @@ func TestShiftsAreDraggedMovedByKeysAndApplied(t *testing.T) {
 	draft(t, tab, "shiftPatterns[0].shifts[0].duration", "9.25")
 	tab.Until(`document.querySelector("#f-shift-0-duration").value === "9 h 15 min"`)
 
-	// The keys move the same shift on and on: it keeps the focus on its way to another day.
+	// The keys move the same shift repeatedly: it keeps the focus when it moves to another day.
 	tab.Eval(`document.querySelector('.shift[data-shift="0"]').focus()`)
 	tab.Press(kb.ArrowRight)
 	draft(t, tab, "shiftPatterns[0].shifts[0].startHour", "8.75")

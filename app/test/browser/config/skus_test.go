@@ -21,7 +21,7 @@ func TestSKUsAreAddedRatedAndRemoved(t *testing.T) {
 	tab.Type("#f-SKU-name", "Cake"+kb.Tab)
 	tab.Until(`document.querySelector("h1").textContent === "Cake"`)
 
-	// One kind of rate takes the place of the other.
+	// One kind of rate replaces the other.
 	choose(tab, "Cycle time")
 	tab.Type("#f-SKU-cycleTime", "1 min 30 s"+kb.Tab)
 	draft(t, tab, "skus[3]", `{"code":"A-4","name":"Cake","cycleTime":90000}`)
@@ -31,7 +31,7 @@ func TestSKUsAreAddedRatedAndRemoved(t *testing.T) {
 	tab.Type("#f-SKU-cycleTime", "1:30"+kb.Tab)
 	tab.Until(`document.querySelector("#f-SKU-cycleTime").value === "1 min 30 s"`)
 
-	// The service's problem stands at its field.
+	// The service's problem is shown at its field.
 	tab.Eval(workspace(`w.edit((doc) => ({ ...doc, account: { ...doc.account, skus: doc.account.skus.with(3, { ...doc.account.skus[3], stationCodes: ["PACK-9"] }) } }))`))
 	tab.Until(`document.querySelector("#f-SKU-stationCodes-problem").textContent.includes("PACK-9")`)
 	looks(t, tab, "sku")
@@ -50,7 +50,7 @@ func TestSKUsAreAddedRatedAndRemoved(t *testing.T) {
 	account := apply(s, tab)
 	same(t, "the SKU", account["skus"].([]any)[1], `{"code":"A-4","cycleTime":90000,"name":"Cake","stationCodes":["PACK-2"]}`)
 
-	// A name that is written from the right stands where the others do, however long it is.
+	// A right-to-left name is aligned like the others, however long it is.
 	tab.Eval(workspace(`w.edit((doc) => ({ ...doc, account: { ...doc.account, skus: [3, 50, 200].map((n) => ({ code: "R" + n, name: "خبز ".repeat(n / 3), cycleTime: 1000 })) } }))`))
 	tab.Type("#main .search", "خبز")
 	tab.Until(`document.querySelectorAll(".table tbody tr").length === 3`)
@@ -58,7 +58,7 @@ func TestSKUsAreAddedRatedAndRemoved(t *testing.T) {
 		t.Errorf("three names begin at %d places", n)
 	}
 
-	// Of very many the first are drawn, and more as somebody scrolls; each is opened by keys.
+	// Of very many SKUs the first are drawn, and more on scrolling; each can be opened by keyboard.
 	tab.Eval(workspace(`w.edit((doc) => ({ ...doc, account: { ...doc.account, skus: Array.from({ length: 600 }, (_, i) => ({ code: "N" + i, name: "Many", cycleTime: 1000 })) } }))`))
 	tab.Type("#main .search", "many")
 	const rows = `document.querySelectorAll(".table tbody tr").length`
@@ -73,7 +73,8 @@ func TestSKUsAreAddedRatedAndRemoved(t *testing.T) {
 	tab.Eval(`scrollTo(0, 0)`)
 	tab.Type("#main .search", "N")
 	tab.Until(rows + ` === 250`)
-	tab.Eval(`document.querySelector(".table-rest button").click()`) // a click with the mouse scrolls there first, and more rows come
+	// a mouse click would scroll first, which draws more rows
+	tab.Eval(`document.querySelector(".table-rest button").click()`)
 	tab.Until(rows + ` === 600 && document.activeElement.matches(".table-wrap")`)
 	tab.Type("#main .search", "N599")
 	tab.Until(`document.querySelectorAll(".table tbody tr").length === 1`)

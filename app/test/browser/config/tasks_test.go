@@ -20,7 +20,7 @@ func dropTask(tab *webtest.Tab, from, onto int) {
 		tell(rows[%d], "dragstart"); tell(rows[%d], "dragover"); tell(rows[%[2]d], "drop"); tell(rows[%[1]d], "dragend"); })()`, from, onto))
 }
 
-// inList gives the codes of the Tasks of a list in their order, as JSON.
+// inList is an expression for the codes of a list's Tasks in their order, as JSON.
 const inList = `tasks.flatMap((t) => (t.taskListCodes ?? []).filter((l) => l.code === "begin").map((l) => [l.order, t.code])).sort(([a], [b]) => a - b).map(([, code]) => code).join()`
 
 func TestTasksAreOrderedTimedRenamedAndRemoved(t *testing.T) {
@@ -45,7 +45,7 @@ func TestTasksAreOrderedTimedRenamedAndRemoved(t *testing.T) {
 	tab.Eval(`(s => { s.value = "t2"; s.dispatchEvent(new Event("change", { bubbles: true })); })(document.querySelector('[aria-label="A Task to add"]'))`)
 	draft(t, tab, inList, `"t1,t3,t2"`)
 
-	// The timetable: times and days, the pattern they make, and what the service says of it.
+	// The timetable: times and days, their pattern, and the service's explanation of it.
 	choose(tab, "A timetable")
 	draft(t, tab, "taskLists[0].trigger.pattern", `"0 6 * * 1-5"`)
 	tab.Type(`[data-field="times"] input`, "06:30, 14:30"+kb.Tab)
@@ -73,7 +73,7 @@ func TestTasksAreOrderedTimedRenamedAndRemoved(t *testing.T) {
 	tab.Visit("/console/tasks/list/clean")
 	button(tab, "#main .page-head", "Remove")
 	button(tab, "dialog footer", "Remove")
-	draft(t, tab, "taskLists.map((l) => l.code)", `["begin"]`) // before the review, which would ask again
+	draft(t, tab, "taskLists.map((l) => l.code)", `["begin"]`) // before the review, which requests it again
 	account := apply(s, tab)
 	same(t, "the lists", account["taskLists"], `[{"code":"begin","name":"Start-up","trigger":{"availableBeforeDeadlineMinutes":90,"pattern":"0 */4 * * 1","type":"cron"}}]`)
 	tab.Clean()

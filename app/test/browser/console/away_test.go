@@ -15,7 +15,8 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// The service goes away and comes back: the page says so, keeps what was entered, asks seldom, and goes on by itself.
+// When the service stops and starts again, the page reports it, keeps the entered values, retries rarely, and continues
+// automatically.
 func TestTheServiceStartsAgain(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -32,7 +33,7 @@ func TestTheServiceStartsAgain(t *testing.T) {
 		tab, ann = open(t, s, "admin", "/console/skus"), open(t, s, "member", "/console/skus")
 		rename(tab, "A", "Apricot")
 	})
-	// Nothing was touched, and still it is told.
+	// It is reported even without user input.
 	tab.Until(`document.querySelector(".banner.wait")?.textContent.includes("does not answer")`)
 	ann.Until(`document.querySelector(".banner.wait")`)
 	tab.Axe()
@@ -43,7 +44,7 @@ func TestTheServiceStartsAgain(t *testing.T) {
 	tab.Shot("away-review")
 	button(tab, "dialog footer", "Back")
 	before := len(tab.Requests())
-	time.Sleep(7 * time.Second) // what happens in a time of rest is what is counted
+	time.Sleep(7 * time.Second) // counts the requests during a pause
 	if n := len(tab.Requests()) - before; n < 2 || n > 9 {
 		t.Errorf("in 7 seconds the page asked %d times: %s", n, strings.Join(tab.Requests()[before:], " "))
 	}
@@ -53,13 +54,13 @@ func TestTheServiceStartsAgain(t *testing.T) {
 	wantNames(t, tab, "A Apricots,B Bread,C Cake")
 	tab.Axe()
 	apply(tab)
-	wantNames(t, ann, "A Apricots,B Bread,C Cake") // who listened before listens again
+	wantNames(t, ann, "A Apricots,B Bread,C Cake") // an earlier listener works again
 	tab.Clean()
 	ann.Clean()
 }
 
-// An answer that is lost leaves open whether something was applied; the page says so, finds it out, and asks nobody to merge
-// his own changes. A page that is opened anew finds it out as well.
+// After a lost answer it is unknown whether a draft was applied. The page reports that, finds it out, and does not ask
+// a user to merge his own changes. A newly opened page finds it out as well.
 func TestAnAnswerThatIsLost(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: small()})
 	tab := open(t, s, "member", "/console/skus/A")
@@ -81,7 +82,7 @@ func TestAnAnswerThatIsLost(t *testing.T) {
 	tab.Until(`document.querySelector(".toast")?.textContent.includes("It was applied as revision 2.")`)
 	tab.Until(`!document.querySelector("dialog") && !document.querySelector(".changes")`)
 
-	// One that never reached the service was not applied, also where what was to be applied is gone by then.
+	// A request that never reached the service was not applied, even if the draft is gone by then.
 	for _, gone := range []bool{false, true} {
 		tab.Visit("/console/skus/A")
 		tab.Until(`document.querySelector("#f-SKU-name")`)
@@ -125,7 +126,7 @@ func TestAnAnswerThatIsLost(t *testing.T) {
 	}
 }
 
-// A page that is opened while the service is away comes by itself when it is back.
+// A page opened while the service is down loads automatically when the service is back.
 func TestAPageThatCouldNotBeLoadedComesByItself(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: small()})
 	tab := open(t, s, "admin", "/console/skus")
@@ -138,7 +139,7 @@ func TestAPageThatCouldNotBeLoadedComesByItself(t *testing.T) {
 	tab.Clean()
 }
 
-// A session that ends leads to signing in and back to the page, and what was entered is there again.
+// The end of a session leads to signing in and back to the page, with the entered values.
 func TestTheSessionEnds(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: small()})
 	tab := open(t, s, "member", "/console/skus")
@@ -154,7 +155,7 @@ func TestTheSessionEnds(t *testing.T) {
 	tab.Clean()
 }
 
-// Nobody sees what the role does not allow: in the menu, at an address, in a page.
+// A role only shows what it allows: in the menu, at an address, in a page.
 func TestRolesSeeTheirPages(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: small()})
 	for role, want := range map[string]string{"readonly": "API keys", "supervisor": "API keys", "member": "API keys"} {
@@ -198,7 +199,8 @@ func TestSigningOutThatFailsIsTold(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: small()})
 	tab := open(t, s, "member", "/console/skus")
 	tab.Eval(`window.fetch = ((real) => (path, more) => (path === "/auth/logout" ? Promise.resolve(new Response("{}", { status: window.status })) : real(path, more)))(fetch)`)
-	for i, status := range []int{503, 401, 200} { // the latter two are not the service's, which tells its time
+	// the latter two are from another server, because they lack the service's time
+	for i, status := range []int{503, 401, 200} {
 		tab.Eval(fmt.Sprintf(`window.status = %d`, status))
 		tab.Eval(`document.querySelector(".person").open = true`)
 		tab.Eval(`[...document.querySelectorAll(".person button")].find((b) => b.textContent === "Sign out").click()`)
@@ -210,8 +212,8 @@ func TestSigningOutThatFailsIsTold(t *testing.T) {
 	tab.Axe()
 }
 
-// The page that is loaded first leaves the focus at the top, where a browser puts it, and the next ones take it, so that who
-// uses keys or a screen reader goes on in what came.
+// The first page leaves the focus at the top, like browsers do. Later pages get the focus, so that users of keyboards
+// and screen readers continue in the new page.
 func TestOnlyLaterPagesTakeTheFocus(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: small()})
 	tab := open(t, s, "readonly", "/console/skus")
@@ -228,7 +230,7 @@ func TestOnlyLaterPagesTakeTheFocus(t *testing.T) {
 	tab.Clean()
 }
 
-// What happened is as long ago as it is, on a computer whose clock is hours off too.
+// Ages are correct on a computer whose clock is wrong by hours.
 func TestAComputerWithAWrongClock(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: small()})
 	for _, off := range []string{"5", "-5"} {

@@ -13,8 +13,8 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// The first view of the console: what it takes over the wire. How long it takes on a slow computer is told and not tested: it
-// depends on what else the computer does. The goal is a second.
+// The size of the console's first view. Its time on a slow computer is logged and not tested, because it depends on
+// other work of the computer. The goal is a second.
 func TestTheFirstViewIsLight(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{})
 	tab := webtest.Open(t, s.Base, webtest.Laptop)
@@ -31,7 +31,7 @@ func TestTheFirstViewIsLight(t *testing.T) {
 	tab.Clean()
 }
 
-// large is a plant of so many stations.
+// large returns a plant with a number of stations.
 func large(stations int) []byte {
 	var groups []object
 	for n := 0; n < stations; n += 250 {
@@ -45,7 +45,7 @@ func large(stations int) []byte {
 		"plants": []object{{"code": "big", "name": "Big", "timezone": "Europe/Berlin", "dayStartHour": 0, "weekStartDay": 0, "stationGroups": groups}}}})
 }
 
-// With 10,000 stations a field is edited without holding the page up, and is checked, reviewed and applied.
+// With 10,000 stations, fields can be edited without delay, and the draft can be checked, reviewed and applied.
 func TestTenThousandStationsAreEdited(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: large(10_000)})
 	tab := open(t, s, "admin", "/console")
@@ -74,7 +74,7 @@ func TestTenThousandStationsAreEdited(t *testing.T) {
 	tab.Clean()
 }
 
-// From signing in to an applied change without a pointer.
+// From signing in to an applied change by keyboard.
 func TestByKeyboardAlone(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: small()})
 	tab := webtest.Open(t, s.Base, webtest.Laptop)
@@ -96,7 +96,7 @@ func TestByKeyboardAlone(t *testing.T) {
 	phone.Eval(fmt.Sprintf(`fetch("/auth/approve", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ token: %q, code: %q }) })`, token, code))
 	tab.Until(`location.pathname === "/console/skus" && document.querySelector("main h1")`)
 
-	to := func(what string) { // with the key that goes from one to the next
+	to := func(what string) { // by Tab
 		t.Helper()
 		for range 80 {
 			if webtest.Eval[bool](tab, `Boolean(document.activeElement?.matches(`+"`"+what+"`"+`))`) {
@@ -106,7 +106,7 @@ func TestByKeyboardAlone(t *testing.T) {
 		}
 		t.Fatalf("%s is not reached by the keyboard", what)
 	}
-	seen := func() { // where the focus is shows
+	seen := func() { // the focus is visible
 		t.Helper()
 		if !webtest.Eval[bool](tab, `((e) => { const s = getComputedStyle(e), r = e.getBoundingClientRect(); return (s.outlineStyle !== "none" && s.outlineWidth !== "0px" || s.boxShadow !== "none") && r.top >= 0 && r.bottom <= innerHeight; })(document.activeElement)`) {
 			t.Errorf("the focus is not seen on %s", webtest.Eval[string](tab, `document.activeElement.outerHTML.slice(0, 200)`))

@@ -10,7 +10,7 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// kinds is a manifest with some of each kind of thing that has a page and a code.
+// kinds returns a manifest with every kind of object that has a page and a code.
 func kinds() []byte {
 	return encode(object{"version": "v1", "account": object{
 		"id": "demo", "domain": "demo.example", "currency": "EUR", "enableTasks": "on",
@@ -29,12 +29,12 @@ func kinds() []byte {
 	}})
 }
 
-// codesOf writes the codes of a list of the draft; those below a reason stand in brackets.
+// codesOf is an expression for the codes of a list in the draft; those of child reasons are in parentheses.
 func codesOf(list string) string {
 	return workspace(`(w.doc.account.` + list + `).map(function code(e) { return e.code + (e.reasons?.length ? "(" + e.reasons.map(code).join() + ")" : ""); }).join()`)
 }
 
-// What is to be removed goes, and nothing else, when another tab changes the list while the question is open.
+// Only the confirmed object is removed, even if another tab changes the list while the question is open.
 func TestWhatIsRemovedIsWhatWasAsked(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: kinds()})
 	tab := open(t, s, "admin", "/console/skus/B")
@@ -66,7 +66,7 @@ func TestWhatIsRemovedIsWhatWasAsked(t *testing.T) {
 	tab.Clean()
 }
 
-// A code that another one has is refused at its field, whatever has the code.
+// A code in use is refused at its field, whatever kind of object has it.
 func TestNothingIsRenamedToATakenCode(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: kinds()})
 	tab := open(t, s, "admin", "/console/skus/B")
@@ -93,7 +93,7 @@ func TestNothingIsRenamedToATakenCode(t *testing.T) {
 	tab.Clean()
 }
 
-// A Task that comes into a list comes after all that have a number, in whatever way it comes; those without one stand behind.
+// A Task added to a list comes after all numbered ones, however it is added; Tasks without a number are last.
 func TestATaskComesIntoAListAsTheLast(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: kinds()})
 	tab := open(t, s, "admin", "/console/tasks/list/start")
@@ -106,7 +106,7 @@ func TestATaskComesIntoAListAsTheLast(t *testing.T) {
 	tab.Clean()
 }
 
-// The buttons at a reason move it as Alt and the arrow keys do.
+// The buttons of a reason move it like Alt with the arrow keys.
 func TestAReasonIsMovedByButtons(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: kinds()})
 	tab := open(t, s, "admin", "/console/reasons/BRK-E")
@@ -123,7 +123,8 @@ func TestAReasonIsMovedByButtons(t *testing.T) {
 	tab.Clean()
 }
 
-// Times of day are never changed or dropped unseen, and what the service could not say of them is asked again.
+// Times of day are never changed or dropped silently, and an explanation that the service could not return is requested
+// again.
 func TestTimesOfATimetable(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: kinds()})
 	tab := open(t, s, "admin", "/console/tasks/t4")
@@ -137,7 +138,7 @@ func TestTimesOfATimetable(t *testing.T) {
 		tab.Until(times + `.validationMessage.startsWith("` + c.says + `")`)
 	}
 	tab.Until(workspace(`w.doc.account.tasks[3].trigger.pattern === "0 6 * * 1-5"`))
-	tab.Eval(workspace(`w.edit((doc) => ({ ...doc }))`)) // which draws the page
+	tab.Eval(workspace(`w.edit((doc) => ({ ...doc }))`)) // draws the page again
 	tab.Until(`document.querySelectorAll(".fires li").length > 0`)
 	tab.Type("[data-field=times] input", "06:30, 14:30"+kb.Tab)
 	tab.Until(workspace(`w.doc.account.tasks[3].trigger.pattern === "30 6,14 * * 1-5"`))

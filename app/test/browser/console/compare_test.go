@@ -8,8 +8,8 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// What a text and a merge leave as it was is the base's own, so that a large draft is compared in no time; and a draft is
-// compared once, however often a page is drawn.
+// The unchanged parts of an edited text and of a merge are shared with the base, so that a large draft is compared
+// quickly. A draft is compared once, however often a page is drawn.
 func TestADraftSharesWithItsBase(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: small()})
 	tab := manifestText(t, s)
@@ -33,7 +33,7 @@ func TestADraftSharesWithItsBase(t *testing.T) {
 	tab.Clean()
 }
 
-// Following another tab's changes keeps no more steps to undo than the own ones.
+// Changes from another tab do not exceed the limit of undo steps for own changes.
 func TestStepsToUndoHaveALimit(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: small()})
 	one := open(t, s, "admin", "/console/skus")
@@ -50,13 +50,13 @@ func TestStepsToUndoHaveALimit(t *testing.T) {
 	two.Clean()
 }
 
-// inEditor returns an expression of the manifest's editor: v is it, and text what it holds.
+// inEditor returns an expression about the manifest's editor: v is the editor, and text its content.
 func inEditor(expression string) string {
 	return `import(document.querySelector("script[type=module]").src.replace("console/main.js", "vendor/@codemirror/view/dist/index.js")).then(({ EditorView }) => {
 		const v = EditorView.findFromDOM(document.querySelector(".editor").shadowRoot.querySelector(".cm-editor")), text = v.state.doc.toString(); return ` + expression + `; })`
 }
 
-// Numbers are read as they are written, and what could be two numbers is none.
+// Numbers are parsed as written, and ambiguous ones are refused.
 func TestNumbersAndDurations(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Empty: true})
 	tab := webtest.Open(t, s.Base, webtest.Laptop)
@@ -66,12 +66,12 @@ func TestNumbersAndDurations(t *testing.T) {
 	if want := "12000, 12000, 0.5, 0.125, NaN, NaN, 1500, NaN, NaN, 2 min, 1 min 30 s, 1 h, 1 min 15.5 s"; got != want {
 		t.Errorf("%s, not %s", got, want)
 	}
-	// What is cut has more characters than fit, as people count them.
+	// Text is truncated by characters as people count them.
 	got = webtest.Eval[string](tab, `import(document.querySelector('link[rel="stylesheet"]').href.replace("app.css", "brief.js")).then(({ cut }) => ["𞤀".repeat(35), "e\u0301".repeat(60), "e\u0301".repeat(61), "x".repeat(61)].map((text) => cut(text) === text ? "whole" : cut(text).length).join())`)
 	if want := "whole,whole,119,60"; got != want {
 		t.Errorf("cut gives %s, not %s", got, want)
 	}
-	// Values of a difference have their units.
+	// Values of a difference have units.
 	got = webtest.Eval[string](tab, `import(document.querySelector('link[rel="stylesheet"]').href.replace("shared/app.css", "console/differences.js")).then((d) => [["dayStartHour", 6], ["weekStartDay", 0], ["duration", 7.5], ["cycleTime", 90000]].map(([name, value]) => d.showValue(value, name)).map((v) => v.values?.[0] ?? v).join(", "))`)
 	if want := "06:00, Monday, 7 h 30 min, 1 min 30 s"; got != want {
 		t.Errorf("%s, not %s", got, want)

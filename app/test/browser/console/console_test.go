@@ -12,7 +12,7 @@ import (
 
 type object = map[string]any
 
-// encode writes a document as JSON.
+// encode encodes a document as JSON.
 func encode(doc object) []byte {
 	b, err := json.Marshal(doc)
 	if err != nil {
@@ -21,7 +21,7 @@ func encode(doc object) []byte {
 	return b
 }
 
-// small is a plant with two stations and three SKUs.
+// small returns a plant with two stations and three SKUs.
 func small() []byte {
 	return encode(object{"version": "v1", "account": object{
 		"id": "demo", "domain": "demo.example", "currency": "EUR",
@@ -31,7 +31,7 @@ func small() []byte {
 	}})
 }
 
-// open opens a page of the console in a tab of somebody's own.
+// open opens a page of the console in a new tab with its own user.
 func open(t *testing.T, s *webtest.Service, role, path string) *webtest.Tab {
 	t.Helper()
 	tab := webtest.Open(t, s.Base, webtest.Laptop)
@@ -41,7 +41,7 @@ func open(t *testing.T, s *webtest.Service, role, path string) *webtest.Tab {
 	return tab
 }
 
-// again opens another tab beside one, with its cookies and storage.
+// again opens another tab with the same cookies and storage.
 func again(tab *webtest.Tab, path string) *webtest.Tab {
 	next := tab.Beside()
 	next.Visit(path)
@@ -49,7 +49,7 @@ func again(tab *webtest.Tab, path string) *webtest.Tab {
 	return next
 }
 
-// workspace returns an expression about the draft: w is its workspace.
+// workspace returns an expression about the draft's workspace w.
 func workspace(expression string) string {
 	return `import(document.querySelector("script[type=module]").src.replace("console/main.js", "shared/workspace.js")).then(({ workspace: w }) => ` + expression + `)`
 }
@@ -59,13 +59,13 @@ func names(tab *webtest.Tab) string {
 	return webtest.Eval[string](tab, workspace(`w.doc.account.skus.map((s) => s.code + " " + s.name).join()`))
 }
 
-// wantNames waits until the draft has these SKUs.
+// wantNames waits until the draft has the given SKUs.
 func wantNames(t *testing.T, tab *webtest.Tab, want string) {
 	t.Helper()
 	tab.Until(workspace(fmt.Sprintf(`(w.doc?.account.skus.map((s) => s.code + " " + s.name).join() === %q)`, want)))
 }
 
-// applied returns what the service has.
+// applied returns the service's manifest.
 func applied(s *webtest.Service) (all string) {
 	var account struct {
 		Manifest struct {
@@ -82,14 +82,14 @@ func applied(s *webtest.Service) (all string) {
 	return all
 }
 
-// rename changes the name of the SKU of a page that is open, as a person does.
+// rename changes the name of the SKU on the open page like a person.
 func rename(tab *webtest.Tab, code, name string) {
 	tab.Visit("/console/skus/" + code)
 	tab.Type("#f-SKU-name", name+"\t")
 	tab.Until(`document.querySelector(".changes")`)
 }
 
-// button clicks on the button of a text below a selector.
+// button clicks the button with a text below a selector.
 func button(tab *webtest.Tab, below, text string) {
 	find := fmt.Sprintf(`[...document.querySelectorAll(%q)].find((b) => b.textContent.trim().startsWith(%q) && !b.disabled)`, below+" button", text)
 	tab.Until(find)
@@ -103,7 +103,7 @@ func apply(tab *webtest.Tab) {
 	tab.Until(`!document.querySelector("dialog") && !document.querySelector(".changes")`)
 }
 
-// kept tells whether a draft is kept in the browser.
+// kept is an expression for whether the browser stores a draft.
 const kept = `(new Promise((done) => { const asked = indexedDB.open("opsmon", 1); asked.onsuccess = () => { const all = asked.result.transaction("kept").objectStore("kept").getAllKeys(); all.onsuccess = () => { asked.result.close(); done(all.result.some((k) => k.startsWith("draft:"))); }; }; }))`
 
 const notKept = kept + `.then((k) => !k)`

@@ -1,3 +1,3 @@
-// Package console tests the console's shell in a browser: the draft that all pages share, what others apply meanwhile,
-// a service or a session that goes away, hostile names, and the budgets.
+// Package console tests the console's shell in a browser: the draft shared by all pages, changes applied by others, an
+// unavailable service, an expired session, hostile names, and the budgets.
 package console

@@ -14,7 +14,7 @@ func TestMain(m *testing.M) { webtest.Main(m) }
 //go:embed testdata/document.js
 var documentTests string
 
-// Differences and merges of documents: what two people change at once is never lost silently.
+// Differences and merges of documents: concurrent changes are never lost silently.
 func TestDocuments(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Empty: true})
 	tab := webtest.Open(t, s.Base, webtest.Laptop)

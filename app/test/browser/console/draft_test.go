@@ -11,12 +11,12 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// What is not applied outlives a reload, a page that is left in the middle of a word, and a closed tab; it is gone after
+// Unapplied changes survive a reload, leaving a page in the middle of a word, and closing the tab. They are gone after
 // discarding and applying.
 func TestUnsavedWorkStays(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: small()})
 	tab := open(t, s, "admin", "/console/skus/A")
-	tab.Type("#f-SKU-name", "Apricot") // and the box is not left
+	tab.Type("#f-SKU-name", "Apricot") // the field keeps the focus
 	tab.Visit("/console/skus")
 	wantNames(t, tab, "A Apricot,B Bread,C Cake")
 	tab.Until(`document.querySelector(".changes")?.textContent.includes("1 change")`)
@@ -29,7 +29,7 @@ func TestUnsavedWorkStays(t *testing.T) {
 	tab.Do(chromedp.Reload())
 	wantNames(t, tab, "A Apricot,B Baguette,C Cake")
 
-	// Somebody else does not see it in this browser.
+	// Another user of this browser does not see them.
 	before := s.SignIn(tab, "member")
 	tab.Visit("/console/skus")
 	tab.Until(`document.querySelector(".person")?.textContent.includes("` + before + `")`)
@@ -38,7 +38,7 @@ func TestUnsavedWorkStays(t *testing.T) {
 	tab.Visit("/console/skus")
 	wantNames(t, tab, "A Apricot,B Baguette,C Cake")
 
-	// A revision that was applied while the page was closed is merged, not overwritten.
+	// A revision applied while the page was closed is merged, not overwritten.
 	tab.Visit("/docs")
 	ann := open(t, s, "member", "/console/skus")
 	rename(ann, "C", "Crumble")
@@ -74,7 +74,7 @@ func TestUnsavedWorkStays(t *testing.T) {
 	tab.Clean()
 }
 
-// Two tabs of one person have one draft: what is changed in one is there in the other, and neither takes anything away.
+// Two tabs of one user share one draft: a change in one appears in the other, and neither loses changes.
 func TestTabsOfOnePersonHaveOneDraft(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: small()})
 	one := open(t, s, "admin", "/console/skus")
@@ -85,7 +85,8 @@ func TestTabsOfOnePersonHaveOneDraft(t *testing.T) {
 	set := func(tab *webtest.Tab, at, name string) {
 		tab.Eval(workspace(`w.edit((d) => ({ ...d, account: { ...d.account, skus: d.account.skus.with(` + at + `, { ...d.account.skus[` + at + `], name: "` + name + `" }) } }))`))
 	}
-	// Both at the same moment, before either hears of the other; and the same thing, of which both keep the same.
+	// Both change at the same moment, before either gets the other's change; then both change the same value and end
+	// with the same.
 	both := func(do func(tab *webtest.Tab)) {
 		done := make(chan bool)
 		go func() { do(two); close(done) }()
@@ -105,13 +106,13 @@ func TestTabsOfOnePersonHaveOneDraft(t *testing.T) {
 		set(tab, "0", map[*webtest.Tab]string{one: "Almond", two: "Anise"}[tab])
 	})
 	first := workspace(`w.doc.account.skus[0].name`)
-	time.Sleep(2500 * time.Millisecond) // until both have heard of each other, and again
+	time.Sleep(2500 * time.Millisecond) // until both have received each other's changes
 	if a, b := webtest.Eval[string](one, first), webtest.Eval[string](two, first); a != b || a == "Apricot" {
 		t.Errorf("one tab has %s, the other %s", a, b)
 	}
 	set(one, "0", "Apricot")
 	wantNames(t, two, "A Apricot,B Baguette,C Crumble")
-	two.Visit("/docs") // a page that was only looked at takes nothing with it
+	two.Visit("/docs") // a page that was only read changes nothing
 	one.Do(chromedp.Reload())
 	wantNames(t, one, "A Apricot,B Baguette,C Crumble")
 	two.Visit("/console/skus")
@@ -123,7 +124,7 @@ func TestTabsOfOnePersonHaveOneDraft(t *testing.T) {
 	two.Clean()
 }
 
-// Undo goes back a step at a time, and a new change ends what could be done again.
+// Undo reverses one step at a time, and a new change ends redoing.
 func TestUndoAndRedo(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: small()})
 	tab := open(t, s, "admin", "/console/skus")
@@ -145,7 +146,7 @@ func TestUndoAndRedo(t *testing.T) {
 		t.Error("after a new change an old one can be done again")
 	}
 
-	// With a dialog open the keys are the dialog's.
+	// While a dialog is open, it gets the keys.
 	button(tab, ".changes", "Review and apply")
 	tab.Until(`document.querySelector("dialog footer .primary:not(:disabled)")`)
 	tab.Eval(`document.querySelector("dialog footer .button").focus()`)
@@ -154,8 +155,8 @@ func TestUndoAndRedo(t *testing.T) {
 	tab.Clean()
 }
 
-// Storage that fails at first is tried again, and storage that does not answer keeps nobody waiting: what is changed is kept
-// as soon as it does.
+// Storage that fails at first is retried, and storage that does not answer blocks nobody: changes are stored as soon as
+// it answers.
 func TestStorageThatFailsOrHangs(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: small()})
 	tab := webtest.Open(t, s.Base, webtest.Laptop)

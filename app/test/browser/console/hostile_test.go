@@ -15,12 +15,12 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// What people, and those who are not their friends, write into texts.
+// Texts as entered by people and by attackers.
 var texts = []string{
 	`<img src=x onerror=alert(1)>`, `"'><svg onload=alert(2)>`, `javascript:alert(3)`, "مكبس التعبئة والتغليف", "🏭👩‍🏭 Press", "\u202eevil\u202c", "${alert(4)}{{.}}", strings.Repeat("漢", 24), strings.Repeat("W", 24),
 }
 
-// hostile is a manifest in which every text is one of those, and each description is as long as it may be.
+// hostile returns a manifest in which every text is one of those, and each description has the maximum length.
 func hostile() []byte {
 	turn := 0
 	text := func() string { turn++; return texts[turn%len(texts)] }
@@ -47,7 +47,7 @@ func hostile() []byte {
 	}})
 }
 
-// pageNames returns the pages of the menu, as the console itself has them.
+// pageNames returns the names of the menu's pages from the console itself.
 func pageNames(t *testing.T) (names []string) {
 	t.Helper()
 	source, err := os.ReadFile("../../../../assets/console/pages.js")
@@ -65,7 +65,8 @@ func pageNames(t *testing.T) (names []string) {
 	return names
 }
 
-// Every page of the console with names that are none: nothing runs, nothing is wider than the screen, and everybody can use it.
+// Every page of the console with hostile names: no script runs, nothing overflows horizontally, and all pages are
+// accessible.
 func TestHostileNamesOnEveryPage(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: hostile()})
 	var made object
@@ -97,7 +98,7 @@ func TestHostileNamesOnEveryPage(t *testing.T) {
 	}
 }
 
-// The dialogs and the bar with the same.
+// The dialogs and the bar with the same names.
 func TestHostileNamesInDialogs(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: hostile()})
 	ann := open(t, s, "member", "/console/skus")
@@ -129,7 +130,8 @@ func TestHostileNamesInDialogs(t *testing.T) {
 	ann.Clean()
 }
 
-// checkHeight checks that a name of four thousand letters takes a few lines at most: in headings, lists, chips and rows of tables.
+// checkHeight checks that a name of four thousand letters takes only a few lines: in headings, lists, chips and rows of
+// tables.
 func checkHeight(t *testing.T, tab *webtest.Tab) {
 	t.Helper()
 	if tall := webtest.Eval[[]string](tab, `[...document.querySelectorAll("main :is(h1, h2, td, li, .chip, .crumbs)")].filter((e) => e.getBoundingClientRect().height > 180 && !e.querySelector("input, textarea, select, li, dl")).slice(0, 3).map((e) => Math.round(e.getBoundingClientRect().height) + " " + e.outerHTML.slice(0, 160))`); len(tall) > 0 {
@@ -137,7 +139,7 @@ func checkHeight(t *testing.T, tab *webtest.Tab) {
 	}
 }
 
-// checkWidth checks that nothing is wider than the screen, or lies outside of it.
+// checkWidth checks that nothing is wider than the screen or outside of it.
 func checkWidth(t *testing.T, tab *webtest.Tab) {
 	t.Helper()
 	if wide := webtest.Eval[[]string](tab, `(() => {
@@ -150,7 +152,7 @@ func checkWidth(t *testing.T, tab *webtest.Tab) {
 	}
 }
 
-// checkPaper checks what is printed on A4: the page alone, without what is pressed, and nothing wider than the paper.
+// checkPaper checks the printout on A4: only the page, without buttons, and nothing wider than the paper.
 func checkPaper(t *testing.T, tab *webtest.Tab) {
 	t.Helper()
 	tab.Do(chromedp.EmulateViewport(718, 1000))

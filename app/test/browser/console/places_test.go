@@ -9,7 +9,7 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// A field of the manifest is told by codes, and leads to the page that changes it.
+// A field of the manifest is described by codes, and links to the page that changes it.
 func TestPlacesOfFields(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: small()})
 	tab := open(t, s, "admin", "/console")
@@ -28,7 +28,7 @@ func TestPlacesOfFields(t *testing.T) {
 	}
 }
 
-// What is added as a whole is told in the words and units of the pages, and a warning by the codes along its place.
+// An added object is described in the words and units of the pages, and a warning by the codes on its path.
 func TestTheReviewSpeaksToPeople(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: small()})
 	tab := open(t, s, "admin", "/console/skus")

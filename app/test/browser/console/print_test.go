@@ -12,7 +12,7 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// paper makes the tab a page to print, as wide as A4 is without its margins.
+// paper lays the tab out for printing, with the width of A4 without margins.
 func paper(t *testing.T, tab *webtest.Tab) {
 	t.Helper()
 	tab.Do(chromedp.EmulateViewport(718, 1000))
@@ -21,7 +21,7 @@ func paper(t *testing.T, tab *webtest.Tab) {
 	}
 }
 
-// What is on a page is on paper: what a box has no room for, what is folded, and no more than fits beside each other.
+// The printout has the whole page: content that is scrolled or folded on the screen, in columns that fit the paper.
 func TestPagesArePrinted(t *testing.T) {
 	name := strings.Repeat("Long & <b>name</b> ", 6) + "end"
 	s := webtest.Serve(t, webtest.Options{Manifest: []byte(strings.Replace(string(small()), `"Apple"`, `"`+name+`"`, 1))})

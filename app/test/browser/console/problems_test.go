@@ -8,7 +8,7 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// What is wrong with something stays said of that, and of nothing that takes its place, before anything is checked again.
+// A problem stays with its object, and not with another one that takes its place, before the next check.
 func TestProblemsStayWithWhatTheyAreAbout(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: small()})
 	tab := open(t, s, "admin", "/console/skus")

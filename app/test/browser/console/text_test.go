@@ -13,7 +13,7 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// manifestText opens the manifest and puts the cursor at the beginning of its text.
+// manifestText opens the manifest and puts the cursor at the start of its text.
 func manifestText(t *testing.T, s *webtest.Service) *webtest.Tab {
 	t.Helper()
 	tab := open(t, s, "admin", "/console/manifest")
@@ -38,7 +38,7 @@ func TestWhatOthersApplyWhileATextIsBrokenStays(t *testing.T) {
 	}
 	tab.Until(`document.querySelector(".editor").shadowRoot.querySelector(".cm-content").textContent.includes('"USD"')`)
 
-	// A reload changes nothing of that.
+	// A reload changes nothing.
 	tab.Press("x")
 	tab.Until(broken)
 	s.Call("POST", "/account", object{"currency": "GBP"}, nil)
@@ -67,8 +67,8 @@ func TestUndoInTheEditorIsTheEditors(t *testing.T) {
 	tab.Clean()
 }
 
-// A text without the lists that every page goes through does not become the draft, wherever something is missing or of
-// another kind; a plant can be missing, and then every page still shows.
+// A text without the lists that every page needs does not become the draft, wherever something is missing or of another
+// type. A missing plant is allowed, and every page still works.
 func TestATextThatIsNoManifestIsHeldBack(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: small()})
 	tab := manifestText(t, s)
@@ -105,7 +105,7 @@ func TestATextThatIsNoManifestIsHeldBack(t *testing.T) {
 	tab.Clean()
 }
 
-// What is no JSON is marked where it begins, whatever the browser calls it.
+// The start of a JSON error is marked, whatever the browser's error text.
 func TestTheFaultOfATextIsMarked(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: small()})
 	tab := manifestText(t, s)

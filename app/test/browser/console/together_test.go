@@ -10,7 +10,8 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// Two people edit at once: the second is told of what the first applied, and both changes stay.
+// Two people edit at the same time: the second is notified of the applied changes of the first, and both changes
+// remain.
 func TestTwoPeopleEditAtOnce(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: small()})
 	ann, bob := open(t, s, "admin", "/console/skus"), open(t, s, "member", "/console/skus")
@@ -40,12 +41,12 @@ func TestTwoPeopleEditAtOnce(t *testing.T) {
 	if got := applied(s); got != "A Apricot,B Baguette,C Cake" {
 		t.Errorf("applied: %s", got)
 	}
-	wantNames(t, ann, "A Apricot,B Baguette,C Cake") // who has no changes follows
+	wantNames(t, ann, "A Apricot,B Baguette,C Cake") // a user without changes follows
 	ann.Clean()
 	bob.Clean()
 }
 
-// Where both changed the same thing the second chooses, and nothing is applied before.
+// If both changed the same value, the second must choose before applying.
 func TestBothChangedTheSame(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: small()})
 	ann, bob := open(t, s, "admin", "/console/skus"), open(t, s, "member", "/console/skus")
@@ -74,14 +75,14 @@ func TestBothChangedTheSame(t *testing.T) {
 	bob.Clean()
 }
 
-// Somebody is faster between the review and applying: the answer of 409 leads to the merge, and so does a merge that is
-// looked at while a third revision comes.
+// Somebody applies between another user's review and applying: the answer of 409 leads to the merge, and so does a
+// third revision during the merge.
 func TestSomebodyIsFaster(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: small()})
 	ann, bob := open(t, s, "admin", "/console/skus"), open(t, s, "member", "/console/skus")
 	deaf := `(() => { const real = fetch; window.fetch = (path, o) => (path === "/account/manifest" && o?.method === "GET" && window.deaf ? Promise.reject(new DOMException("", "AbortError")) : real(path, o)); window.deaf = true; })()`
 	rename(bob, "B", "Baguette")
-	bob.Eval(deaf) // what is told at once is not heard
+	bob.Eval(deaf) // misses events
 	button(bob, ".changes", "Review and apply")
 	bob.Until(`document.querySelector("dialog footer .primary:not(:disabled)")`)
 	ann.Eval(workspace(`w.edit((d) => ({ ...d, account: { ...d.account, currency: "GBP" } }))`))
@@ -93,7 +94,7 @@ func TestSomebodyIsFaster(t *testing.T) {
 	button(bob, "dialog .notice", "See and merge")
 	bob.Until(`document.querySelector("dialog h2")?.textContent.startsWith("Revision 2")`)
 
-	// Meanwhile the next revision comes.
+	// The next revision is applied.
 	ann.Eval(workspace(`w.edit((d) => ({ ...d, account: { ...d.account, durationFormat: "minutes" } }))`))
 	apply(ann)
 	bob.Until(workspace(`w.theirs.revision === 3`))
@@ -113,7 +114,8 @@ func TestSomebodyIsFaster(t *testing.T) {
 	bob.Clean()
 }
 
-// Who discards stands on what the other applied, and cannot bring back by a key what would undo it unseen.
+// After discarding, the draft is the revision of the other user, and undo cannot bring back changes that would revert
+// it.
 func TestDiscardingFollowsTheOther(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: small()})
 	ann, bob := open(t, s, "admin", "/console/skus"), open(t, s, "member", "/console/skus")

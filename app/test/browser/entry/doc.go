@@ -1,3 +1,3 @@
-// Package entry tests the pages in front of the console in a browser: signing in, the one-time link, the first set-up
-// and the demo's way in.
+// Package entry tests the pages before the console in a browser: signing in, the one-time link, the first set-up and
+// the demo's sign-in.
 package entry

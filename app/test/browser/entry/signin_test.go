@@ -19,7 +19,7 @@ func TestMain(m *testing.M) { webtest.Main(m) }
 
 const person = "planner@demo.example" // on the account's domain
 
-// ask asks to sign in and returns the five digits.
+// ask requests a sign-in and returns the five digits.
 func ask(t *testing.T, tab *webtest.Tab, at, email string) (code string) {
 	t.Helper()
 	tab.Visit(at)
@@ -32,7 +32,7 @@ func ask(t *testing.T, tab *webtest.Tab, at, email string) (code string) {
 	return code
 }
 
-// linkFor is what an administrator does in the console with the digits: the path of the link that is handed over.
+// linkFor acts as an administrator in the console with the digits, and returns the path of the link to hand over.
 func linkFor(s *webtest.Service, code string) string {
 	var link struct{ Link string }
 	s.Call("POST", "/login-request/"+code+"/link", nil, &link)
@@ -40,7 +40,7 @@ func linkFor(s *webtest.Service, code string) string {
 	return "/link#" + token
 }
 
-// other returns five digits that are not those.
+// other returns five other digits.
 func other(code string) string {
 	if code == "00000" {
 		return "11111"
@@ -48,7 +48,7 @@ func other(code string) string {
 	return "00000"
 }
 
-// Two browsers: one asks, the other opens the link and lets the first in, which goes on by itself.
+// One browser requests a sign-in, another opens the link and approves the first, which continues automatically.
 func TestAWaitingBrowserIsLetIn(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{})
 	asking, phone := webtest.Open(t, s.Base, webtest.Laptop), webtest.Open(t, s.Base, webtest.Phone)
@@ -83,19 +83,19 @@ func TestAWaitingBrowserIsLetIn(t *testing.T) {
 	if got := webtest.Eval[int](phone, `fetch("/auth/profile").then((a) => a.status)`); got != 401 {
 		t.Errorf("the phone that let the other in got %d", got)
 	}
-	// Who is signed in has nothing to do there.
+	// A signed-in user has nothing to do there.
 	asking.Visit("/signin")
 	asking.Until(`location.pathname === "/floor"`)
 	phone.Clean()
 }
 
-// The link opened in the browser that waits: it comes in there, and the page that waits goes on.
+// The link is opened in the browser that waits: both its page and the waiting page continue.
 func TestTheLinkInTheSameBrowser(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{})
 	tab := webtest.Open(t, s.Base, webtest.Laptop)
 	code := ask(t, tab, "/signin", person)
 	_, token, _ := strings.Cut(linkFor(s, code), "#")
-	tab.Eval(`fetch("/auth/callback?token=` + token + `")`) // as another tab's page of the link does
+	tab.Eval(`fetch("/auth/callback?token=` + token + `")`) // like the page of the link in another tab
 	tab.Until(`location.pathname === "/floor"`)
 
 	tab = webtest.Open(t, s.Base, webtest.TabletTall)
@@ -106,7 +106,7 @@ func TestTheLinkInTheSameBrowser(t *testing.T) {
 	tab.Until(`location.pathname === "/floor"`)
 }
 
-// A reload and a restart of the service change nothing for who waits.
+// A reload and a restart of the service do not affect the waiting browser.
 func TestWaitingOutlivesAReloadAndARestart(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -144,7 +144,7 @@ func TestWaitingOutlivesAReloadAndARestart(t *testing.T) {
 	})
 }
 
-// What can go wrong is said with what to do, and the page goes on.
+// Errors are shown with a solution, and the page continues to work.
 func TestSigningInSaysWhatIsWrong(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{})
 	tab := webtest.Open(t, s.Base, webtest.TabletTall)
@@ -165,7 +165,7 @@ func TestSigningInSaysWhatIsWrong(t *testing.T) {
 	tab.Shot("signin-problem")
 	tab.Axe()
 
-	// Answers that the service gives under duress.
+	// Answers of an overloaded or failing service.
 	tab.Eval(`window.real = fetch, window.next = null, window.fetch = (path, options) => path === "/auth/login" && window.next ? window.next() : window.real(path, options)`)
 	answer := func(status int, retry, message string) string {
 		return fmt.Sprintf(`window.next = async () => new Response(JSON.stringify({isSuccess: false, errorCode: "x", errorMessage: %q}), {status: %d, headers: {"X-Time": Date.now(), "Content-Type": "application/json", "Retry-After": %q}})`, message, status, retry)
@@ -191,7 +191,7 @@ func TestSigningInSaysWhatIsWrong(t *testing.T) {
 	}
 	tab.Clean()
 
-	// Nobody came: five wrong digits end the link, and so does time.
+	// Without approval, five wrong digits end the link, and so does its expiry.
 	code := tab.Text("#code")
 	_, token, _ := strings.Cut(linkFor(s, code), "#")
 	for range 5 {
@@ -209,7 +209,7 @@ func TestSigningInSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// A page that waits asks ever more slowly, and when it is told to wait it does. Time is made to fly in it.
+// A waiting page polls at increasing intervals, and obeys Retry-After. Time runs faster in it.
 func TestAWaitingPageNeverHammers(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{})
 	tab := webtest.Open(t, s.Base, webtest.Laptop)
@@ -235,7 +235,7 @@ func TestAWaitingPageNeverHammers(t *testing.T) {
 	}
 }
 
-// With a mail server the page says where the link is.
+// With a mail server, the page says that the link was sent.
 func TestSigningInByMail(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Adjust: func(c *app.Config) {
 		c.SMTP.Host, c.SMTP.Port, c.SMTP.From, c.SMTP.TLS = "127.0.0.1", 9, "opsmon@demo.example", "none"
@@ -249,7 +249,7 @@ func TestSigningInByMail(t *testing.T) {
 	tab.Clean()
 }
 
-// Where an address says to go on to is somebody else's word.
+// The parameter for the next page is untrusted input.
 func TestNextStaysHere(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{})
 	tab := webtest.Open(t, s.Base, webtest.Laptop)
@@ -275,7 +275,7 @@ func TestNextStaysHere(t *testing.T) {
 	tab.Until(`location.href === "` + s.Base + `/floor"`)
 }
 
-// Signing out ends the session on the server and in the browser, and the page says so.
+// Signing out ends the session on the server and in the browser, and the page shows that.
 func TestSigningOut(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{})
 	tab := webtest.Open(t, s.Base, webtest.Laptop)
@@ -297,7 +297,7 @@ func TestSigningOut(t *testing.T) {
 	tab.Until(`location.pathname + location.search === "/signin?next=%2Fconsole%2Fstations%3Fq%3D1"`)
 }
 
-// The demo opens on its sign-in page with a button that enters it, for this machine.
+// The demo opens on its sign-in page with a button that signs in, only on this computer.
 func TestTheDemoIsEnteredByAButton(t *testing.T) {
 	key := "opk_9m4q6w3p5z8c2b7n4t6r9y3h5j2k7x"
 	s := webtest.Serve(t, webtest.Options{Adjust: func(c *app.Config) {
@@ -329,7 +329,7 @@ func TestTheDemoIsEnteredByAButton(t *testing.T) {
 			t.Error("a plant's name was run as script")
 		}
 	}
-	// While the example plant catches up with the present, a link's time may be over before it is used: another is made.
+	// While the example plant catches up with the present, a link may expire before it is used: another is created.
 	tab := webtest.Open(t, s.Base, webtest.Laptop)
 	tab.Visit("/signin")
 	tab.Eval(`window.real = fetch, window.tries = 0, window.fetch = (path, options) => path.startsWith("/auth/callback") && ++tries < 3 ? real("/auth/callback?token=opl_over", options) : real(path, options)`)

@@ -19,7 +19,7 @@ func toStep(tab *webtest.Tab, title string) {
 	tab.Until(fmt.Sprintf(`document.querySelector("h1")?.textContent === %q`, title))
 }
 
-// fill types what the set-up asks for, up to the last step.
+// fill enters the values of the set-up, up to the last step.
 func fill(tab *webtest.Tab, code string, each func(step string)) {
 	tab.Type("#code", code)
 	each("code")
@@ -40,7 +40,7 @@ func fill(tab *webtest.Tab, code string, each func(step string)) {
 	each("review")
 }
 
-// By keyboard alone, from the empty store to the console: what is typed is what is made.
+// By keyboard, from the empty store to the console: the typed values are stored.
 func TestFirstRunByKeyboard(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Empty: true})
 	tab := webtest.Open(t, s.Base, webtest.Laptop)
@@ -88,11 +88,11 @@ func TestFirstRunByKeyboard(t *testing.T) {
 	if who := webtest.Eval[string](tab, `fetch("/auth/profile").then((a) => a.json()).then((a) => a.result.email + " " + a.result.role + " " + a.result.type + " " + sessionStorage.length)`); who != "it@northgate.example admin session 0" {
 		t.Errorf("signed in as %s", who)
 	}
-	tab.Visit("/welcome") // is over
+	tab.Visit("/welcome") // no longer available
 	tab.Until(`location.pathname === "/floor"`)
 }
 
-// Each screen, in light and dark: nobody is kept out, nothing sticks out, fingers find the buttons.
+// Each screen, in light and dark colours: accessible, without overflow, with buttons large enough for fingers.
 func TestFirstRunOnEveryScreen(t *testing.T) {
 	for name, view := range map[string]webtest.Viewport{"laptop": webtest.Laptop, "wide": webtest.TabletWide, "tall": webtest.TabletTall, "phone": webtest.Phone} {
 		s := webtest.Serve(t, webtest.Options{Empty: true})
@@ -118,7 +118,8 @@ func TestFirstRunOnEveryScreen(t *testing.T) {
 	}
 }
 
-// Every problem stands at its field in the service's words; nothing is made; a reload keeps what was typed, never the code.
+// Every problem is shown at its field in the service's words, nothing is stored, and a reload keeps the typed values
+// except the code.
 func TestFirstRunSaysWhatIsWrong(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Empty: true})
 	tab := webtest.Open(t, s.Base, webtest.TabletTall)
@@ -184,12 +185,12 @@ func TestFirstRunSaysWhatIsWrong(t *testing.T) {
 		t.Errorf("the codes are %s", got)
 	}
 
-	// The answer that never comes: nothing was made, and the button works again.
+	// A request without an answer: nothing was stored, and the button works again.
 	tab.Eval(`window.real = fetch, window.fetch = () => Promise.reject(new TypeError("Failed to fetch"))`)
 	tab.Click("#next")
 	tab.Until(`document.querySelector(".notice")?.textContent.includes("The service does not answer")`)
 	tab.Shot("welcome-away")
-	// The one whose answer is lost: it was made, and this browser is signed in.
+	// A request with a lost answer: it was executed, and this browser is signed in.
 	tab.Eval(`window.fetch = async (path, options) => { const answer = await real(path, options); if (path === "/setup") { window.fetch = real; throw new TypeError("lost"); } return answer; }`)
 	tab.Click("#next")
 	tab.Until(`!document.querySelector("#next").disabled && document.querySelector(".notice")?.textContent.includes("The service does not answer")`)
@@ -200,7 +201,7 @@ func TestFirstRunSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// Somebody else was quicker.
+// Somebody else was faster.
 func TestFirstRunComesTooLate(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Empty: true})
 	slow, quick := webtest.Open(t, s.Base, webtest.TabletWide), webtest.Open(t, s.Base, webtest.Laptop)

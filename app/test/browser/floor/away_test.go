@@ -11,7 +11,8 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// The service goes away and comes back: floor and wall say since when what they show is old, and go on by themselves.
+// When the service stops and starts again, the floor and the wall show how old their data is, and continue
+// automatically.
 func TestTheServiceStartsAgain(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -36,7 +37,7 @@ func TestTheServiceStartsAgain(t *testing.T) {
 	still := wall.Text(`[data-station="S-0"] time`)
 	floor.Axe()
 	floor.Shot("floor-away")
-	time.Sleep(1500 * time.Millisecond) // what is not known does not go on: that is what is looked at
+	time.Sleep(1500 * time.Millisecond) // checks that unknown times do not advance
 	if got := wall.Text(`[data-station="S-0"] time`); got != still {
 		t.Errorf("without a connection the time goes on from %s to %s", still, got)
 	}

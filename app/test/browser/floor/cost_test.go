@@ -16,7 +16,7 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// metrics returns what the browser counts of a tab, by name; what is garbage is collected first.
+// metrics returns the browser's performance metrics of a tab by name, after a garbage collection.
 func metrics(t *testing.T, tab *webtest.Tab) map[string]float64 {
 	t.Helper()
 	if _, err := chromedp.Call(tab.Context(), heapprofiler.CollectGarbage, cdp.Empty{}); err != nil {
@@ -36,10 +36,10 @@ func metrics(t *testing.T, tab *webtest.Tab) map[string]float64 {
 	return all
 }
 
-// live is the page's own module of what stations do.
+// live is the page's module for the state of stations.
 const live = `(import(document.querySelector("script[type=module]").src.replace(/floor\/main\.js$/, "shared/live.js")).then((m) => m.live))`
 
-// bare makes a page of nothing that is told the same and shows each station's count: the floor that a page's cost is compared with.
+// bare replaces the page by an empty one that gets the same events and shows each station's count, for comparison.
 const bare = `(() => {
 	document.body.replaceChildren();
 	window.changed = 0;
@@ -52,10 +52,10 @@ const bare = `(() => {
 	});
 })()`
 
-// counts notes how many changes of stations a page hears of, and how often.
+// counts records the number of events and of changed stations.
 const counts = `(async () => { const live = await ` + live + `; window.changed = window.told = 0; live.addEventListener("stations", (e) => { window.changed += e.detail.size; window.told++; }); })()`
 
-// work is what a page cost over some seconds.
+// work is the cost of a page over some seconds.
 type work struct {
 	before, after map[string]float64
 	changed       float64
@@ -63,14 +63,14 @@ type work struct {
 
 func (w work) of(name string) float64 { return w.after[name] - w.before[name] }
 
-// each is what a change cost the page's thread, in milliseconds.
+// each returns the cost of a change in the page's thread, ms.
 func (w work) each() float64 { return 1000 * w.of("TaskDuration") / max(w.changed, 1) }
 
-// most is how many times as much as the bare page's a change may cost a page; 1.7 times is usual. Both are told the same at the
-// same time, so that other work of the computer is in both.
+// most is the largest ratio of a page's cost of a change to the bare page's; 1.7 is usual. Both get the same events at
+// the same time, so that other work of the computer affects both.
 const most = 3
 
-// Two hundred stations that each tell something every second, on a computer four times slower: what following them costs. With
+// The cost of two hundred stations that each have an event every second, on a computer four times slower. With
 // APP_COST=all all views are measured, and longer.
 func TestTwoHundredStationsAreFollowed(t *testing.T) {
 	views := []struct {
@@ -117,7 +117,7 @@ func follow(t *testing.T, path string, view webtest.Viewport, seconds int) {
 		all[i].after, all[i].changed = metrics(t, p), webtest.Eval[float64](p, "window.changed")
 	}
 	judge(t, all[0], all[1], took)
-	if path != "/floor/wall" { // what was out of view is there when it comes into view
+	if path != "/floor/wall" { // stations outside of the view are drawn when they come into view
 		signals(s, time.Now(), produces(1234), stations-1)
 		tab.Until(live + `.then((l) => l.stations.get("S-199").schedule.goodCount > 1234)`)
 		tab.Eval(`document.querySelector('[data-station="S-199"]').scrollIntoView()`)
@@ -142,7 +142,7 @@ func judge(t *testing.T, page, floor work, took float64) {
 	}
 }
 
-// tell lets every station tell something once a second, not all in the same moment.
+// tell changes every station once a second, spread over the second.
 func tell(s *webtest.Service, seconds int) {
 	for second := range seconds {
 		for part := range 4 {
@@ -155,7 +155,7 @@ func tell(s *webtest.Service, seconds int) {
 	}
 }
 
-// Stations that change at any moment are told of together, five times a second: each telling costs a layout.
+// Changes of stations are applied together, five times a second, because each time requires a layout.
 func TestChangesAreToldTogether(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: plant(12, 12)})
 	for i := range 12 {
@@ -178,7 +178,7 @@ func TestChangesAreToldTogether(t *testing.T) {
 	tab.Clean()
 }
 
-// every lists all stations.
+// every returns the numbers of all stations.
 func every() []int {
 	all := make([]int, stations)
 	for i := range all {
@@ -187,7 +187,7 @@ func every() []int {
 	return all
 }
 
-// A day of a plant, played while the floor and the wall are open: they hold no more than before.
+// A simulated day with open floor and wall must not increase their memory.
 func TestADayLeavesNothingBehind(t *testing.T) {
 	var floor, wall *webtest.Tab
 	var before [2]map[string]float64
@@ -202,7 +202,7 @@ func TestADayLeavesNothingBehind(t *testing.T) {
 		after, changed := metrics(t, tab), webtest.Eval[float64](tab, "window.changed")
 		t.Logf("%.0f changes: heap %.2f to %.2f MiB, %.0f to %.0f nodes, %.0f to %.0f listeners", changed, before[i]["JSHeapUsedSize"]/(1<<20), after["JSHeapUsedSize"]/(1<<20),
 			before[i]["Nodes"], after["Nodes"], before[i]["JSEventListeners"], after["JSEventListeners"])
-		if changed < 50 { // how many depends on how fast the day is played: what comes in one moment is told as one
+		if changed < 50 { // the number depends on the speed of the simulation, because simultaneous events are merged
 			t.Errorf("only %.0f changes were seen of the day", changed)
 		}
 		if after["JSHeapUsedSize"] > before[i]["JSHeapUsedSize"]+3<<20 || after["Nodes"] > 1.5*before[i]["Nodes"]+300 || after["JSEventListeners"] > before[i]["JSEventListeners"]+10 {
@@ -212,8 +212,8 @@ func TestADayLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// The first view of 200 stations: what it takes over the wire. How long it takes on a slow computer is told and not tested: it
-// depends on what else the computer does. The goal is a second.
+// The size of the first view of 200 stations. Its time on a slow computer is logged and not tested, because it depends
+// on other work of the computer. The goal is a second.
 func TestTheFirstViewIsLight(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: plant(stations, 20)})
 	signals(s, time.Now(), produces(1), every()...)
@@ -227,6 +227,7 @@ func TestTheFirstViewIsLight(t *testing.T) {
 	if size > 250<<10 {
 		t.Errorf("the first view takes %d bytes over the wire; 250 KiB are too many", size)
 	}
-	tab.Until(`document.querySelectorAll(".station .station-name").length === 200`) // those that nobody sees come afterwards
+	// those outside of the view are drawn later
+	tab.Until(`document.querySelectorAll(".station .station-name").length === 200`)
 	tab.Clean()
 }

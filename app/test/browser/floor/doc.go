@@ -1,3 +1,3 @@
-// Package floor tests the floor page and the wall screen in a real browser, against the real service. It has tests
-// alone. APP_COST=all measures what all views cost, and longer.
+// Package floor tests the floor page and the wall screen in a real browser, against the real service. APP_COST=all
+// measures the cost of all views, and longer.
 package floor

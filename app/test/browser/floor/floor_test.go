@@ -18,8 +18,8 @@ func TestMain(m *testing.M) { webtest.Main(m) }
 
 type object = map[string]any
 
-// plant is a manifest of so many stations in groups of a size, always in shift: station S-0 is the first one. What a machine
-// tells of its cycles counts, and a stop is one after 50 s.
+// plant returns a manifest of stations in groups of a size, always in shift; S-0 is the first station. Cycles sent by
+// machines count, and 50 s without one are a stop.
 func plant(stations, size int) []byte {
 	var groups []object
 	for n := 0; n < stations; n += size {
@@ -39,7 +39,7 @@ func plant(stations, size int) []byte {
 	return b
 }
 
-// signals sends one signal for each of some stations.
+// signals sends one signal of each of some stations.
 func signals(s *webtest.Service, at time.Time, of func(i int) object, stations ...int) {
 	list := make([]object, len(stations))
 	for n, i := range stations {
@@ -57,7 +57,7 @@ func produces(units float64) func(int) object {
 
 func stands(int) object { return object{"productive": false} }
 
-// start starts a schedule of a station.
+// start starts a schedule at a station.
 func start(s *webtest.Service, i int, at time.Time, planned float64) {
 	s.Call("POST", "/quick-schedule", object{"stationCode": fmt.Sprintf("S-%d", i), "skuCode": "A", "workOrderReference": fmt.Sprintf("WO-%d", i), "plannedQuantity": planned, "initials": "KLM", "at": at.UTC().Format("2006-01-02T15:04:05.000Z")}, nil)
 }
@@ -71,12 +71,12 @@ func open(t *testing.T, s *webtest.Service, path string, view webtest.Viewport) 
 	return tab
 }
 
-// card returns the text of a part of a station's card.
+// card returns an expression for the text of a part of a station's card.
 func card(station int, part string) string {
 	return fmt.Sprintf(`document.querySelector('[data-station="S-%d"] %s')?.textContent`, station, part)
 }
 
-// The floor shows what every station does, and what changes shows by itself: status, counts, cause, operator, alert, the
+// The floor shows the state of every station, and updates automatically: status, counts, cause, operator, alert,
 // configuration.
 func TestTheFloorShowsWhatStationsDo(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: plant(6, 3)})
@@ -94,7 +94,8 @@ func TestTheFloorShowsWhatStationsDo(t *testing.T) {
 	for part, want := range map[string]string{".station-name": "Machine 0", "[data-value=product]": "Apple crate", "[data-value=order]": "WO-0", "[data-value=good]": "153", "[data-value=planned]": "1,000", "[data-value=speed]": "55.3"} {
 		tab.Until(card(0, part) + ` === "` + want + `"`)
 	}
-	tab.Until(card(0, "[data-value=apart]") + `?.endsWith(" behind")`) // ten minutes at 60 a minute, and 153 made
+	// ten minutes at 60 a minute, of which 153 were made
+	tab.Until(card(0, "[data-value=apart]") + `?.endsWith(" behind")`)
 	if got := webtest.Eval[string](tab, card(4, "[data-value=status]")); got != "No signal yet" {
 		t.Errorf("a machine that never told anything: %q", got)
 	}
@@ -104,7 +105,7 @@ func TestTheFloorShowsWhatStationsDo(t *testing.T) {
 	tab.Axe()
 	tab.Shot("floor")
 
-	// What happens shows.
+	// Events are shown.
 	var issues []struct{ ID string }
 	s.Call("GET", "/issue?stationcodes=S-2", nil, &issues)
 	s.Call("POST", "/issue/"+issues[0].ID+"/cause", object{"causeCode": "JAM"}, nil)
@@ -116,7 +117,7 @@ func TestTheFloorShowsWhatStationsDo(t *testing.T) {
 	tab.Until(card(2, `[data-value=status]`) + ` === "Producing"`)
 	tab.Until(`document.querySelector("#tally").textContent === "3 of 6 producing · 3 without data"`)
 	seconds := webtest.Eval[string](tab, card(2, "time"))
-	tab.Until(card(2, "time") + ` !== "` + seconds + `"`) // it goes on by itself
+	tab.Until(card(2, "time") + ` !== "` + seconds + `"`) // the time advances automatically
 	tab.Axe()
 	tab.Shot("floor-alert")
 
@@ -128,14 +129,14 @@ func TestTheFloorShowsWhatStationsDo(t *testing.T) {
 	s.Call("POST", "/message/"+message.ID+"/done", object{"initials": "ABC"}, nil)
 	tab.Until(`!document.querySelector(".messages")`)
 
-	// A new configuration shows without anybody's doing: a name, a station more, one less.
+	// A new configuration is shown automatically: a changed name, an added and a removed station.
 	changed := strings.NewReplacer(`"Machine 0"`, `"Press"`, `"S-5"`, `"S-99"`).Replace(string(plant(6, 3)))
 	s.Call("PUT", "/account/manifest", json.RawMessage(changed), nil)
 	tab.Until(card(0, ".station-name") + ` === "Press" && ` + card(99, ".station-name") + ` && !document.querySelector('[data-station="S-5"]')`)
 	tab.Clean()
 }
 
-// What is looked at stands in the address, is chosen by keyboard too, and a link shows the same.
+// The filter is in the address, can be set by keyboard, and a link shows the same.
 func TestTheFloorIsFiltered(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: plant(9, 3)})
 	now := time.Now()
@@ -157,7 +158,7 @@ func TestTheFloorIsFiltered(t *testing.T) {
 	tab.Eval(`document.querySelector(".status-chip.idle, .status-chip.productive").focus()`)
 	tab.Until(`location.search === "?status=downtime"`)
 
-	// A card that comes back shows what is, in the very task in which it does.
+	// A card that reappears shows the current state immediately.
 	signals(s, time.Now(), stands, 7)
 	signals(s, time.Now().Add(time.Second/10), produces(1), 7)
 	start(s, 7, time.Now(), 1000)
@@ -196,8 +197,8 @@ func TestAFloorWithoutStations(t *testing.T) {
 	tab.Clean()
 }
 
-// Of many cards those in view are drawn before the page is shown and the others when there is nothing else to do, but all of
-// them before they are printed.
+// Cards in view are drawn before the page is shown, and the others when the page is idle, but all of them before
+// printing.
 func TestCardsOutOfViewAreDrawnLate(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: plant(200, 50)})
 	tab := webtest.Open(t, s.Base, webtest.Laptop)

@@ -11,8 +11,8 @@ import (
 
 const shared = `document.querySelector("script[type=module]").src.replace(/floor\/main\.js$/, "shared/")`
 
-// A page that was left before its module came is not opened, and whoever follows a part of the floor for a while leaves the
-// others what they had.
+// A page that was left before its module was loaded does not open, and temporary followers of a part of the floor do
+// not affect others.
 func TestWhoHasLeftTakesNothingAlong(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: plant(4, 2)})
 	tab := open(t, s, "/floor", webtest.Laptop)
@@ -21,7 +21,7 @@ func TestWhoHasLeftTakesNothingAlong(t *testing.T) {
 	tab.Until(`location.pathname === "/floor" && document.querySelectorAll(".station").length === 4`)
 	tab.Until(`window.asked.some((name) => name.endsWith("/pages/station.js"))`)
 	tab.Eval(`import(` + shared + `.replace("shared/", "floor/pages/station.js"))`)
-	time.Sleep(500 * time.Millisecond) // nothing is to come: that is what is looked at
+	time.Sleep(500 * time.Millisecond) // checks that nothing happens
 	if got := webtest.Eval[string](tab, `window.asked.filter((name) => name.includes("stationcodes")).join()`); got != "" {
 		t.Errorf("the page that was left asked for %s", got)
 	}
@@ -34,7 +34,7 @@ func TestWhoHasLeftTakesNothingAlong(t *testing.T) {
 	tab.Clean()
 }
 
-// What may be old by now is told of when all is read, also where the first try fails; who follows then waits until it is read.
+// A reset is reported after all data was read again, even if the first attempt fails; new followers wait for that.
 func TestAResetIsToldAfterAFailure(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: plant(2, 2)})
 	tab := open(t, s, "/floor", webtest.Laptop)
@@ -43,7 +43,8 @@ func TestAResetIsToldAfterAFailure(t *testing.T) {
 		window.resets = 0;
 		live.addEventListener("reset", () => { window.resets++; });
 		window.fetch = (path, how) => (path.startsWith("/station?") ? Promise.resolve(Response.json({ errorMessage: "too many" }, { status: 429, headers: { "X-Time": Date.now() } })) : real(path, how));
-		const told = await live.follow({ stationcodes: "S-1" }).then(() => "nothing", (error) => error.message); // it ends by that, and the others' scope is opened anew
+		// it ends with that error, and the others' stream is opened again
+		const told = await live.follow({ stationcodes: "S-1" }).then(() => "nothing", (error) => error.message);
 		window.fetch = real;
 		window.told = told;
 		await Promise.all([live.follow(), live.follow()]);
@@ -53,7 +54,7 @@ func TestAResetIsToldAfterAFailure(t *testing.T) {
 	tab.Clean()
 }
 
-// Names that have changed while nobody listened are taken; stations of a group that nobody knows yet are shown under its code.
+// Names changed while the page was not listening are updated; stations of an unknown group are shown under its code.
 func TestNamesAreTakenAnew(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: plant(4, 2)})
 	tabs := []*webtest.Tab{open(t, s, "/floor", webtest.Laptop), open(t, s, "/floor/wall?together=true", webtest.Laptop)}

@@ -11,8 +11,8 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// TestUnitsWithoutAScheduleAndStationsWithoutSignals has a machine that ran an hour before its schedule did, a station that people
-// count by hand, and one of which nothing has ever come, as pages show them.
+// TestUnitsWithoutAScheduleAndStationsWithoutSignals has a machine that ran for an hour before its schedule, a station
+// counted by hand, and one without signals, as pages show them.
 func TestUnitsWithoutAScheduleAndStationsWithoutSignals(t *testing.T) {
 	manifest := bytes.Replace(plant(4, 4), []byte(`"enableQuickScheduleStart":"on"`), []byte(`"enableQuickScheduleStart":"on","enableManualProduction":"on","enableManualDowntime":"on"`), 1)
 	s := webtest.Serve(t, webtest.Options{Manifest: manifest})

@@ -12,7 +12,7 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// watch notes what a page shows: the texts of each station at each sequence, and when a count was first seen, ms.
+// watch records what a page shows: the texts of each station by sequence number, and when a count first appeared, ms.
 const watch = `(async () => {
 	const live = await ` + live + `;
 	window.seen = {}; window.at = {};
@@ -28,8 +28,7 @@ const watch = `(async () => {
 	live.addEventListener("stations", () => requestAnimationFrame(note));
 })()`
 
-// Whatever screen one looks at: the same station with the same sequence shows the same, and what a machine tells is there at
-// once.
+// All screens show the same for the same sequence number of a station, and signals appear immediately.
 func TestAllScreensShowTheSame(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: plant(6, 3)})
 	now := time.Now()
@@ -55,10 +54,10 @@ func TestAllScreensShowTheSame(t *testing.T) {
 	}
 	slices.Sort(late)
 	t.Logf("a signal was on a screen after %.0f ms in the middle, %.0f ms at most", late[len(late)/2], late[len(late)-1])
-	if late[len(late)/2] > 10_000 { // a second is the goal, on a computer with nothing else to do
+	if late[len(late)/2] > 10_000 { // a second is the goal on an idle computer
 		t.Error("that is late")
 	}
-	all := map[string]map[string]string{} // texts by station and sequence
+	all := map[string]map[string]string{} // texts by station and sequence number
 	compared := 0
 	for i, tab := range tabs {
 		for at, texts := range webtest.Eval[map[string]map[string]string](tab, "window.seen") {
@@ -80,7 +79,7 @@ func TestAllScreensShowTheSame(t *testing.T) {
 	}
 }
 
-// A count has one text wherever it stands: as the pages of the floor, of the plan and of the tablet have it.
+// A count has the same format everywhere: on the floor, in the plan and on the tablet.
 func TestACountIsWrittenTheSame(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: plant(2, 2)})
 	began := time.Now().Add(-time.Minute)

@@ -14,7 +14,7 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// The wall screen shows one group after the other, without anything around it, and hides the pointer.
+// The wall screen shows one group after the other, without controls, and hides the pointer.
 func TestTheWallCyclesThroughGroups(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: plant(30, 24)})
 	signals(s, time.Now(), produces(1), 0, 1, 2)
@@ -53,8 +53,8 @@ func TestTheWallCyclesThroughGroups(t *testing.T) {
 	tab.Clean()
 }
 
-// What is read from afar is not mistaken: how long something goes on is not written like a time of day, nor a ratio that is far
-// too large without its thousands apart.
+// Values are unambiguous from a distance: a duration is not formatted like a time of day, and a large ratio has
+// separators.
 func TestLengthsAndRatiosAreWritten(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: plant(1, 1)})
 	s.Call("POST", "/signal", object{"signals": []object{{"stationCode": "S-0", "rssi": -60}}}, nil)
@@ -69,14 +69,15 @@ func TestLengthsAndRatiosAreWritten(t *testing.T) {
 	tab.Clean()
 }
 
-// A screen that nobody looks after says that what it shows is old, and begins anew when the service has another version.
+// An unattended screen shows that its data is old, and reloads when the service has another version.
 func TestTheWallTakesCareOfItself(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: plant(4, 4)})
 	tab := open(t, s, "/floor/wall", webtest.Laptop)
 	module := func(path string) string {
 		return `import(document.querySelector('script[type=module]').src.replace(/floor\/main\.js$/, "` + path + `"))`
 	}
-	tab.Eval(`(() => { const real = Date.now, at = real(); Date.now = () => real() + 41_000; })()`) // nothing came for so long
+	// no event for so long
+	tab.Eval(`(() => { const real = Date.now, at = real(); Date.now = () => real() + 41_000; })()`)
 	tab.Until(`document.querySelector(".wall.old .wall-old")?.textContent.includes("Connection lost since")`)
 	tab.Axe()
 	tab.Shot("wall-old")
@@ -91,7 +92,7 @@ func TestTheWallTakesCareOfItself(t *testing.T) {
 	tab.Clean()
 }
 
-// The head of the wall screen is one line however long a name is, and paper is white with black on it.
+// The head of the wall screen is one line however long a name is, and it is printed black on white.
 func TestTheWallsHeadAndItsPrint(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: bytes.Replace(plant(4, 4), []byte("Hall 0"), []byte("Forming, drying and glazing hall"), 1)})
 	tab := open(t, s, "/floor/wall", webtest.Phone)

@@ -9,7 +9,7 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// change returns the next moment at which the clock of a place is put forward or back.
+// change returns the next moment at which daylight saving time begins or ends at a place.
 func change(t *testing.T, place *time.Location, forward bool) time.Time {
 	t.Helper()
 	for at := time.Now().Truncate(time.Hour).Add(48 * time.Hour); at.Before(time.Now().AddDate(2, 0, 0)); at = at.Add(time.Hour) {
@@ -22,7 +22,7 @@ func change(t *testing.T, place *time.Location, forward bool) time.Time {
 	return time.Time{}
 }
 
-// TestTheWeekOfAClockChange: bars, marks and shifts lie where they are in real time, and are told on the plant's clock.
+// TestTheWeekOfAClockChange: bars, marks and shifts are at their real times, and labelled by the plant's clock.
 func TestTheWeekOfAClockChange(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
@@ -32,7 +32,7 @@ func TestTheWeekOfAClockChange(t *testing.T) {
 	for _, forward := range []bool{true, false} {
 		at := change(t, berlin, forward)
 		c.begin = at.Add(-4 * time.Hour)
-		a := c.plan("PACK-1", "BOWL", 60, nil) // three hours before the change, for two
+		a := c.plan("PACK-1", "BOWL", 60, nil) // two hours long, three hours before the change
 		if c.tab == nil {
 			c.open(webtest.Laptop, "supervisor")
 		} else {
@@ -41,7 +41,7 @@ func TestTheWeekOfAClockChange(t *testing.T) {
 		c.tab.Until(bar(a.ID))
 		from, to := c.place("PACK-1", 90), c.place("PACK-1", 90+5*60)
 		c.drag(from, to)
-		want := c.at(6 * 60).In(berlin) // five hours later, whatever the clock does meanwhile
+		want := c.at(6 * 60).In(berlin) // five hours later, independent of the clock change
 		c.tab.Until(`document.querySelector(".ghost-tip").textContent.includes("` + want.Format("15:04") + ` to ` + want.Add(2*time.Hour).Format("15:04") + `")`)
 		c.release(to)
 		c.eventually(a.ID, "moved", func(s schedule) bool { return s.PlannedStartAt.Equal(want) })

@@ -14,7 +14,7 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// button clicks on the button of a text below a selector.
+// button clicks the button with a text below a selector.
 func (c *chart) button(below, text string) {
 	c.t.Helper()
 	find := `[...document.querySelectorAll("` + below + ` button")].find((b) => b.textContent.trim().startsWith(` + quote(text) + `) && !b.disabled)`
@@ -22,19 +22,19 @@ func (c *chart) button(below, text string) {
 	c.tab.Eval(find + `.click()`)
 }
 
-// choose clicks on a choice of the dialog.
+// choose clicks an option of the dialog.
 func (c *chart) choose(label string) {
 	c.t.Helper()
 	c.tab.Eval(`[...document.querySelectorAll("dialog .segmented label")].find((l) => l.textContent.trim() === ` + quote(label) + `).click()`)
 }
 
-// enter sets a field of the dialog as somebody does who types and leaves it.
+// enter sets a field of the dialog like a person who types and leaves the field.
 func (c *chart) enter(name, value string) {
 	c.t.Helper()
 	c.tab.Eval(`(() => { const box = document.querySelector("#f-schedule-` + name + `"); box.value = ` + quote(value) + `; box.dispatchEvent(new Event("input", { bubbles: true })); box.dispatchEvent(new Event("change", { bubbles: true })); })()`)
 }
 
-// TestASchedulesLife: planned in the dialog, of what the station can run alone; changed, started, cut short.
+// TestASchedulesLife: planned in the dialog, with only the SKUs of the station; changed, started, cut short.
 func TestASchedulesLife(t *testing.T) {
 	c := serve(t)
 	berlin := c.steady()
@@ -96,7 +96,7 @@ func TestASchedulesLife(t *testing.T) {
 	c.tab.Clean()
 }
 
-// TestWhatMayNotBeCutShort: the page says which flag keeps what runs from being ended early, and who decided so.
+// TestWhatMayNotBeCutShort: the page names the flag that prevents an early end, and the level that decided.
 func TestWhatMayNotBeCutShort(t *testing.T) {
 	c := serve(t)
 	a := c.plan("KILN-1", "BOWL", -60, object{"plannedEndAt": c.at(600)})
@@ -109,7 +109,7 @@ func TestWhatMayNotBeCutShort(t *testing.T) {
 	c.tab.Clean()
 }
 
-// TestNonProductionIsPlanned: with the reasons of the station, and told apart by more than its colour.
+// TestNonProductionIsPlanned: with the reasons of the station, and distinguishable by more than its colour.
 func TestNonProductionIsPlanned(t *testing.T) {
 	c := serve(t)
 	c.open(webtest.TabletTall, "supervisor")
@@ -132,11 +132,11 @@ func TestNonProductionIsPlanned(t *testing.T) {
 	c.tab.Clean()
 }
 
-// TestTheChartAsATable: what the chart shows can be read as a table, which is also what is printed.
+// TestTheChartAsATable: the chart is also available as a table, which is printed.
 func TestTheChartAsATable(t *testing.T) {
 	c := serve(t)
 	a := c.plan("PACK-1", "PLATE", 60, object{"workOrderReference": "WO-1"})
-	c.plan("PACK-2", "BOWL", 60*40, nil) // beyond what is shown
+	c.plan("PACK-2", "BOWL", 60*40, nil) // outside of the shown range
 	c.open(webtest.Laptop, "readonly")
 	c.tab.Until(bar(a.ID))
 	c.tab.Eval(`dispatchEvent(new Event("beforeprint"))`)
@@ -150,8 +150,8 @@ func TestTheChartAsATable(t *testing.T) {
 	c.tab.Clean()
 }
 
-// TestAnAnswerNeverComes: on a network on which things get lost a bar is not in the hand for ever. It glides back,
-// the page says why, and what is put there again is the same change.
+// TestAnAnswerNeverComes: without an answer a dragged bar returns to its place, and the page shows the reason.
+// Repeating the drag sends the same change.
 func TestAnAnswerNeverComes(t *testing.T) {
 	c := serve(t)
 	a := c.plan("PACK-1", "BOWL", 60, nil)
@@ -180,7 +180,7 @@ func TestAnAnswerNeverComes(t *testing.T) {
 	c.tab.Clean()
 }
 
-// TestAnAnswerIsLost: what is sent again since its answer was lost is done once, and an impatient hand takes one change back.
+// TestAnAnswerIsLost: a change repeated after a lost answer is executed once, and repeated undo reverses one change.
 func TestAnAnswerIsLost(t *testing.T) {
 	c := serve(t)
 	a := c.plan("PACK-1", "BOWL", 60, nil)
@@ -191,7 +191,7 @@ func TestAnAnswerIsLost(t *testing.T) {
 	c.button("dialog:last-of-type footer", "Delete")
 	c.eventually(a.ID, "deleted", func(s schedule) bool { return s.State == "deleted" })
 	c.tab.Until(`!document.querySelector("dialog") && document.querySelector('.page-head button[title^="Takes back: deleting"]')`)
-	// Planning it again is answered, but nobody hears that.
+	// The answer to a repeated plan is lost.
 	c.tab.Eval(`(() => { const real = fetch; let lost = 0; window.sent = 0; window.fetch = async (path, options) => {
 		if (path !== "/schedule" || options?.method !== "POST") return real(path, options);
 		window.sent++;
@@ -216,7 +216,7 @@ func TestAnAnswerIsLost(t *testing.T) {
 	c.tab.Clean()
 }
 
-// TestWhatIsEnteredStays: a form is not left without a question, and whoever is signed out meanwhile finds it again.
+// TestWhatIsEnteredStays: leaving a form asks for confirmation, and its values survive the end of the session.
 func TestWhatIsEnteredStays(t *testing.T) {
 	c := serve(t)
 	c.open(webtest.Laptop, "supervisor")

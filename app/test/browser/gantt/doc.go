@@ -1,2 +1,2 @@
-// Package gantt tests in a browser, against the real service, the page on which schedules are planned and moved.
+// Package gantt tests the page for planning and moving schedules in a browser, against the real service.
 package gantt

@@ -14,8 +14,8 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// TestABarIsDragged: in time, to another station, to another length; nothing is written before it is put down, and the last
-// change is taken back.
+// TestABarIsDragged: in time, to another station, to another length. Nothing is stored before it is dropped, and the
+// last change can be undone.
 func TestABarIsDragged(t *testing.T) {
 	c := serve(t)
 	a := c.plan("PACK-1", "BOWL", 60, nil)
@@ -50,8 +50,8 @@ func TestABarIsDragged(t *testing.T) {
 	c.tab.Clean()
 }
 
-// TestADropThatIsRefused: what speaks against a place is told before it is put down there; nothing is written, the bar goes
-// back and the page says why.
+// TestADropThatIsRefused: conflicts are shown before the drop. A refused drop stores nothing, the bar returns, and the
+// page shows the reason.
 func TestADropThatIsRefused(t *testing.T) {
 	c := serve(t)
 	a := c.plan("PACK-1", "BOWL", 60, nil)
@@ -88,7 +88,7 @@ func TestADropThatIsRefused(t *testing.T) {
 	c.tab.Clean()
 }
 
-// TestTheServiceRefuses: what the page does not know, the service says, in its own words.
+// TestTheServiceRefuses: errors that the page cannot predict are shown in the service's words.
 func TestTheServiceRefuses(t *testing.T) {
 	c := serve(t)
 	a := c.plan("PACK-1", "BOWL", 60, nil)
@@ -105,8 +105,8 @@ func TestTheServiceRefuses(t *testing.T) {
 	}
 }
 
-// TestBarsByKeyboard: arrows take a bar up and move it, Shift and arrows make it longer, Enter puts it down, Escape puts it
-// back, Delete asks.
+// TestBarsByKeyboard: arrows pick a bar up and move it, Shift with arrows changes its length, Enter drops it, Escape
+// cancels, Delete asks for confirmation.
 func TestBarsByKeyboard(t *testing.T) {
 	c := serve(t)
 	a := c.plan("PACK-1", "BOWL", 60, nil)
@@ -153,7 +153,7 @@ func TestBarsByKeyboard(t *testing.T) {
 	c.tab.Clean()
 }
 
-// TestOthersChangesAreSeen: what somebody else does comes by itself.
+// TestOthersChangesAreSeen: changes of other users appear automatically.
 func TestOthersChangesAreSeen(t *testing.T) {
 	c := serve(t)
 	c.open(webtest.Laptop, "readonly")
@@ -163,7 +163,7 @@ func TestOthersChangesAreSeen(t *testing.T) {
 	c.tab.Until(bar(a.ID) + `?.closest(".gantt-row").dataset.station === "PACK-3"`)
 	c.s.Call("POST", "/schedule/"+a.ID+"/start", object{"stationCode": "PACK-1"}, nil)
 	c.tab.Before(`{ const real = Date.now; Date.now = () => real() - 90 * 60000; }`)
-	c.visit(time.Now().Add(-4 * time.Hour)) // by a computer whose clock is slow
+	c.visit(time.Now().Add(-4 * time.Hour)) // on a computer whose clock is slow
 	c.tab.Until(bar(a.ID) + `?.classList.contains("running")`)
 	if is, at := webtest.Eval[float64](c.tab, `document.querySelector(".gantt-now").getBoundingClientRect().left`), c.place("PACK-1", time.Since(c.begin).Minutes()); math.Abs(is-at.X) > 10 { // 1440 minutes are the chart
 		t.Errorf("now is shown at %v, and is at %v", is, at.X)

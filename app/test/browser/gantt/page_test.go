@@ -18,7 +18,8 @@ func TestMain(m *testing.M) { webtest.Main(m) }
 
 type object = map[string]any
 
-// plant is a plant with stations of two groups that are always in shift: in packing, schedules may go from one to another.
+// plant returns a plant with stations of two groups that are always in shift; in packing, schedules may change the
+// station.
 func plant(t *testing.T, stations int) []byte {
 	t.Helper()
 	packing := []object{}
@@ -46,7 +47,7 @@ func plant(t *testing.T, stations int) []byte {
 	return m
 }
 
-// schedule is what tests look at of one.
+// schedule has the fields of a schedule that tests compare.
 type schedule struct {
 	ID, StationCode, State   string
 	PlannedStartAt           time.Time
@@ -57,12 +58,12 @@ type schedule struct {
 	WorkOrderReference, Note *string
 }
 
-// chart is the page over a service, some hours from now on, in pixels that a test can point at.
+// chart is the page of a service, from some hours ahead, with positions in pixels.
 type chart struct {
 	t     *testing.T
 	s     *webtest.Service
 	tab   *webtest.Tab
-	begin time.Time // a full hour, some hours ahead
+	begin time.Time // a full hour, some hours in the future
 }
 
 // serve starts a service with the plant.
@@ -71,8 +72,8 @@ func serve(t *testing.T) *chart {
 	return &chart{t: t, s: webtest.Serve(t, webtest.Options{Manifest: plant(t, 3)}), begin: time.Now().Truncate(time.Hour).Add(3 * time.Hour)}
 }
 
-// steady puts the begin a day off where the plant's clock is changed within hours of it: some of its times are two moments.
-// It gives the plant's zone.
+// steady moves the start by a day if the plant's clock changes near it, because some times would then be ambiguous. It
+// returns the plant's zone.
 func (c *chart) steady() *time.Location {
 	c.t.Helper()
 	berlin, err := time.LoadLocation("Europe/Berlin")
@@ -86,7 +87,7 @@ func (c *chart) steady() *time.Location {
 	return berlin
 }
 
-// open opens the page for a role, with the chart's begin at its left edge.
+// open opens the page for a role, with the chart's start at the left edge.
 func (c *chart) open(view webtest.Viewport, role string) {
 	c.t.Helper()
 	c.tab = webtest.Open(c.t, c.s.Base, view)
@@ -100,7 +101,7 @@ func (c *chart) visit(at time.Time) {
 	c.tab.Until(`document.querySelectorAll(".gantt-row[data-station]").length > 0`)
 }
 
-// plan plans a schedule some minutes after the begin; more are further fields.
+// plan plans a schedule some minutes after the start; more has additional fields.
 func (c *chart) plan(station, sku string, minutes int, more object) (got schedule) {
 	c.t.Helper()
 	body := object{"stationCode": station, "skuCode": sku, "plannedStartAt": c.at(minutes), "plannedQuantity": 1200}
@@ -121,10 +122,10 @@ func (c *chart) get(id string) (got schedule) {
 	return got
 }
 
-// spot is a place on the screen.
+// spot is a position on the screen.
 type spot struct{ X, Y float64 }
 
-// place returns where a station has a moment on the screen, minutes after the begin, in the lane of what produces.
+// place returns the position of a station's production lane at a time, in minutes after the start.
 func (c *chart) place(station string, minutes float64) spot {
 	c.t.Helper()
 	return webtest.Eval[spot](c.tab, fmt.Sprintf(`(() => {
@@ -137,7 +138,7 @@ func (c *chart) place(station string, minutes float64) spot {
 // bar returns an expression for the bar of a schedule.
 func bar(id string) string { return fmt.Sprintf(`document.querySelector('.slot[data-id="%s"]')`, id) }
 
-// mouse sends one event of the mouse.
+// mouse sends one mouse event.
 func (c *chart) mouse(kind input.DispatchMouseEventType, at spot) {
 	c.t.Helper()
 	_, err := chromedp.Call(c.tab.Context(), input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: kind, X: at.X, Y: at.Y, Button: input.MouseButtonLeft, Buttons: 1, ClickCount: 1})
@@ -146,7 +147,7 @@ func (c *chart) mouse(kind input.DispatchMouseEventType, at spot) {
 	}
 }
 
-// drag draws the mouse from one place to another and leaves it pressed there.
+// drag drags the mouse between two positions and keeps the button pressed.
 func (c *chart) drag(from, to spot) {
 	c.t.Helper()
 	c.mouse(input.DispatchMouseEventTypeMousePressed, from)
@@ -156,13 +157,13 @@ func (c *chart) drag(from, to spot) {
 	}
 }
 
-// release lets the mouse go.
+// release releases the mouse button.
 func (c *chart) release(at spot) {
 	c.t.Helper()
 	c.mouse(input.DispatchMouseEventTypeMouseReleased, at)
 }
 
-// eventually waits until a schedule is as wanted at the service.
+// eventually waits until the service's schedule satisfies a condition.
 func (c *chart) eventually(id, what string, is func(schedule) bool) schedule {
 	c.t.Helper()
 	var got schedule

@@ -16,7 +16,7 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// frames is how long the frames of a page took, ms.
+// frames has the durations of a page's frames, ms.
 type frames struct {
 	Count                int
 	Median, Slowest, P95 float64
@@ -24,8 +24,8 @@ type frames struct {
 	Styles               []string
 }
 
-// record gives an expression that begins to note frames, and what is changed in the rows, but for
-// classes, which tell what is in the way, and for numbers of news of a station, which come when they come.
+// record starts to record frames and changes in the rows, except classes, which show conflicts, and the stations'
+// sequence numbers, which change at any time.
 const record = `(() => {
 	const times = [], wrong = new Set();
 	let last = performance.now(), on = true;
@@ -41,8 +41,8 @@ const record = `(() => {
 	};
 })()`
 
-// TestTwoHundredStationsAndAWeek: only what can be seen is in the page; while a bar is dragged nothing else is touched, though
-// the clock ticks, which it does all the time here. How long frames take is logged: it is a matter of the machine.
+// TestTwoHundredStationsAndAWeek: only visible bars are in the page, and dragging a bar changes nothing else, although
+// the clock ticks continuously in this test. Durations of frames are logged because they depend on the computer.
 func TestTwoHundredStationsAndAWeek(t *testing.T) {
 	c := &chart{t: t, s: webtest.Serve(t, webtest.Options{Manifest: plant(t, 198)}), begin: time.Now().Truncate(time.Hour).Add(3 * time.Hour)}
 	c.fill(198, 14, 4)
@@ -70,7 +70,7 @@ func TestTwoHundredStationsAndAWeek(t *testing.T) {
 	c.tab.Before(`{ const real = setInterval; globalThis.setInterval = (what, ms, ...all) => real(what, ms === 10_000 ? (globalThis.sped = 50) : ms, ...all); }`)
 	c.visit(at)
 	c.tab.Until(bar(a.ID))
-	c.tab.Until(`globalThis.sped`) // else the page draws in another rhythm than the one that is quickened
+	c.tab.Until(`globalThis.sped`) // otherwise the page draws with another interval than the shortened one
 	c.tab.Eval(`window.watched = true`)
 	from := c.place("PACK-1", -60)
 	c.drag(from, spot{from.X + 30, from.Y})

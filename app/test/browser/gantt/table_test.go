@@ -13,7 +13,7 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// module returns an expression with the page's modules for tables and times.
+// module returns an expression that uses the page's modules for tables and times.
 func module(body string) string {
 	return `(async () => {
 		const at = (path) => import(document.querySelector("script[type=module]").src.replace("floor/main.js", path));
@@ -22,7 +22,8 @@ func module(body string) string {
 		` + body + ` })()`
 }
 
-// TestTheTableIsReadAsItIsWritten: every schedule comes back as it was, with commas and with semicolons, on every clock.
+// TestTheTableIsReadAsItIsWritten: every schedule is unchanged after export and import, with commas and semicolons, in
+// any zone.
 func TestTheTableIsReadAsItIsWritten(t *testing.T) {
 	c := serve(t)
 	c.plan("PACK-1", "PLATE", 60, object{"workOrderReference": "=1+1", "note": "a,b;c\n\"d\" مكبس", "cycleTime": 1500, "autoStart": true, "autoEndOnQuantityComplete": false})
@@ -75,8 +76,8 @@ func TestTheTableIsReadAsItIsWritten(t *testing.T) {
 	c.tab.Clean()
 }
 
-// TestATableIsImported: what would be made, changed and refused is shown with row and column, and nothing is written before
-// it is taken; then each row is written once, also when the import is broken off and goes on.
+// TestATableIsImported: additions, changes and refusals are shown with row and column, and nothing is stored before
+// confirmation. Then each row is stored once, even if the import is interrupted and continued.
 func TestATableIsImported(t *testing.T) {
 	c := serve(t)
 	berlin := c.steady()
@@ -89,9 +90,9 @@ func TestATableIsImported(t *testing.T) {
 		a.ID + ",PACK-1,BOWL,WO-1," + local(60) + ",1500,red",
 		",PACK-2,BOWL,WO-2," + local(60) + ",600,",
 		",PACK-2,PLATE,WO-3," + local(90) + ",600,", // overlaps row 3
-		",PACK-3,MUG,WO-4," + local(60) + ",600,",   // may not run there
-		",PACK-3,BOWL,WO-5," + local(60) + ",lots,", // no number
-		",PACK-1,BOWL,WO-6," + local(120) + ",60,",  // overlaps what is there
+		",PACK-3,MUG,WO-4," + local(60) + ",600,",   // not allowed there
+		",PACK-3,BOWL,WO-5," + local(60) + ",lots,", // not a number
+		",PACK-1,BOWL,WO-6," + local(120) + ",60,",  // overlaps an existing schedule
 		",PACK-3,BOWL,WO-7," + local(600) + ",600,",
 	}, "\n")
 	open := func() {
@@ -110,7 +111,8 @@ func TestATableIsImported(t *testing.T) {
 	if list := c.list(); len(list) != 1 || *list[0].PlannedQuantity != 1200 {
 		t.Errorf("something was written before it was taken: %+v", list)
 	}
-	// The answer to the second row is lost, since a proxy answers instead, and then the network: the import waits, is broken off, and goes on later.
+	// The answer to the second row is lost because of a proxy, then the network fails: the import waits, is
+	// interrupted, and continues later.
 	c.tab.Eval(`(() => { const real = fetch; let n = 0; window.restore = () => { window.fetch = real; }; window.fetch = async (path, options) => {
 		if (path !== "/schedule" || options?.method !== "POST") return real(path, options);
 		if (++n === 2) { await real(path, options); return new Response("<h1>Guests</h1>", { status: 403 }); }
@@ -119,13 +121,13 @@ func TestATableIsImported(t *testing.T) {
 	}; })()`)
 	c.tab.Eval(`[...document.querySelectorAll("dialog button")].find((b) => b.textContent.startsWith("Import 3 rows")).click()`)
 	c.tab.Until(`/Writing row 1 of 3/.test(document.querySelector("dialog").textContent)`)
-	c.tab.Press(kb.Escape) // nothing is broken off by chance
+	c.tab.Press(kb.Escape) // does not interrupt by accident
 	c.tab.Until(`/1 of 3 rows are written/.test(document.querySelector("dialog:last-of-type").textContent)`)
 	c.tab.Press(kb.Escape)
 	c.tab.Until(`document.querySelectorAll("dialog").length === 1`)
 	c.tab.Eval(`[...document.querySelectorAll("dialog button")].find((b) => b.textContent === "Stop").click()`)
 	c.tab.Until(`/Broken off. 0 made, 1 changed/.test(document.querySelector("dialog").textContent)`)
-	c.s.SignIn(c.tab, "member") // somebody else at the same computer has nothing to do with it
+	c.s.SignIn(c.tab, "member") // another user of the computer does not see the import
 	c.visit(c.begin)
 	c.tab.Until(bar(a.ID))
 	open()
@@ -149,15 +151,15 @@ func TestATableIsImported(t *testing.T) {
 	c.tab.Clean()
 }
 
-// list returns all schedules from the begin on.
+// list returns all schedules from the start on.
 func (c *chart) list() (all []schedule) {
 	c.t.Helper()
 	c.s.Call("GET", "/schedule?from="+c.at(0).Format(time.RFC3339)+"&to="+c.at(6000).Format(time.RFC3339), nil, &all)
 	return all
 }
 
-// TestWhatItMadeStays: a schedule that starts and ends while the page is open is shown with what it has made, also when it has
-// ended; what is not known is no 0, and every row of the table opens by keys.
+// TestWhatItMadeStays: a schedule that starts and ends while the page is open keeps showing its count; an unknown count
+// is not 0; and every row of the table can be opened by keyboard.
 func TestWhatItMadeStays(t *testing.T) {
 	c := serve(t)
 	a := c.plan("PACK-1", "BOWL", 60, nil)

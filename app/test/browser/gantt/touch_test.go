@@ -12,7 +12,7 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// finger sends one event of a finger.
+// finger sends one touch event.
 func (c *chart) finger(kind input.DispatchTouchEventType, at ...spot) {
 	c.t.Helper()
 	points := []*input.TouchPoint{}
@@ -24,7 +24,7 @@ func (c *chart) finger(kind input.DispatchTouchEventType, at ...spot) {
 	}
 }
 
-// swipe draws a finger from one place to another.
+// swipe moves a finger from one position to another.
 func (c *chart) swipe(from, to spot) {
 	c.t.Helper()
 	for i := range 8 {
@@ -33,7 +33,7 @@ func (c *chart) swipe(from, to spot) {
 	}
 }
 
-// TestAFingerDragsAfterALongPress: without it, a finger scrolls and moves nothing.
+// TestAFingerDragsAfterALongPress: without a long press, a finger scrolls and moves no bar.
 func TestAFingerDragsAfterALongPress(t *testing.T) {
 	c := serve(t)
 	a := c.plan("PACK-1", "BOWL", 120, nil)

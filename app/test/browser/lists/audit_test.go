@@ -9,7 +9,7 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// TestTheAuditIsSearched: by words, in pages, and the export has the same.
+// TestTheAuditIsSearched: by words, in pages, and the export has the same records.
 func TestTheAuditIsSearched(t *testing.T) {
 	s, tab := console(t, "admin", "/console", `document.querySelector("h1")`)
 	for i := range 110 {
@@ -30,7 +30,7 @@ func TestTheAuditIsSearched(t *testing.T) {
 	if want := "action target|user.add person-77@demo.example"; text != want {
 		t.Errorf("the export has %q, want %q", text, want)
 	}
-	// A search that stopped at so many records goes on with older ones, and counts them all.
+	// A search that stopped at its limit continues with older records, and counts all of them.
 	tab.Eval(`(() => { const ask = fetch; window.asked = []; window.fetch = (path, options) => {
 		if (!path.startsWith("/audit?")) return ask(path, options);
 		const at = new URL(path, location).searchParams, older = at.get("before") === "500", skip = Number(at.get("skip") ?? 0);

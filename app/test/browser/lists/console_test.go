@@ -11,7 +11,7 @@ import (
 
 func TestMain(m *testing.M) { webtest.Main(m) }
 
-// console opens a page of the console of the demonstration's plant.
+// console opens a page of the console with the demo's plant.
 func console(t *testing.T, role, path, ready string) (*webtest.Service, *webtest.Tab) {
 	t.Helper()
 	s := webtest.Serve(t, webtest.Options{})
@@ -22,7 +22,8 @@ func console(t *testing.T, role, path, ready string) (*webtest.Service, *webtest
 	return s, tab
 }
 
-// lists returns an expression with the modules of lists, of files and of documents, the schemas and the draft's workspace.
+// lists returns an expression that uses the modules of lists, files and documents, the schemas and the draft's
+// workspace.
 func lists(body string) string {
 	return `(async () => {
 		const at = (path) => import(document.querySelector("script[type=module]").src.replace("console/main.js", path));
@@ -31,7 +32,7 @@ func lists(body string) string {
 		` + body + ` })()`
 }
 
-// button clicks on the button of a text below a selector.
+// button clicks the button with a text below a selector.
 func button(tab *webtest.Tab, below, text string) {
 	find := fmt.Sprintf(`[...document.querySelectorAll(%q)].find((b) => b.textContent.trim().startsWith(%q) && !b.disabled)`, below+" button", text)
 	tab.Until(find)

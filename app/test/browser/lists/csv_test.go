@@ -13,7 +13,8 @@ import (
 
 const skusAreThere = `document.querySelector("h1")?.textContent === "SKUs"`
 
-// TestTablesAreReadAsTheyAreWritten: every list comes back as it was, whatever stands in it, with commas and with semicolons.
+// TestTablesAreReadAsTheyAreWritten: every list is unchanged after export and import, whatever its values, with commas
+// and semicolons.
 func TestTablesAreReadAsTheyAreWritten(t *testing.T) {
 	_, tab := console(t, "readonly", "/console/skus", skusAreThere)
 	const hostile = `["=HYPERLINK(\"http://x\")", "'=1+1", "''-2", "-5", "+44", "@x", "\ttab", "a,b;c\td", "line\r\nbreak\nnext", "\"quoted\"", " blanks ", "مكبس ٤", "\u202eabc", "<img src=x onerror=alert(1)>", "\ufeffmark", "__proto__", "'", "1,5"]`
@@ -43,7 +44,7 @@ func TestTablesAreReadAsTheyAreWritten(t *testing.T) {
 	tab.Clean()
 }
 
-// TestWhatATableMeans: each text makes the changes, or has the problems, that are told.
+// TestWhatATableMeans: each text leads to the expected changes or problems.
 func TestWhatATableMeans(t *testing.T) {
 	_, tab := console(t, "readonly", "/console/skus", skusAreThere)
 	for _, c := range []struct{ name, list, text, want, options, look string }{

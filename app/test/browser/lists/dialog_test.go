@@ -18,7 +18,7 @@ func paste(tab *webtest.Tab, text string) {
 
 const ready = `!document.querySelector("dialog footer .primary").disabled`
 
-// TestAnImportIsSeenBeforeItIsTaken: what changes is shown, then it is the draft, and applying makes it the plant's.
+// TestAnImportIsSeenBeforeItIsTaken: changes are previewed, then become the draft, which can be applied.
 func TestAnImportIsSeenBeforeItIsTaken(t *testing.T) {
 	_, tab := console(t, "member", "/console/skus", skusAreThere)
 	tab.Axe()
@@ -49,7 +49,7 @@ func TestAnImportIsSeenBeforeItIsTaken(t *testing.T) {
 	tab.Clean()
 }
 
-// TestWhatIsWrongWithATableIsNamed: by the page or by the service, and then nothing is taken.
+// TestWhatIsWrongWithATableIsNamed: with problems found by the page or by the service, nothing is imported.
 func TestWhatIsWrongWithATableIsNamed(t *testing.T) {
 	_, tab := console(t, "admin", "/console/plants", `document.querySelector(".page-head button")`)
 	button(tab, ".page-head", "Import CSV")
@@ -70,14 +70,14 @@ func TestWhatIsWrongWithATableIsNamed(t *testing.T) {
 	tab.Axe()
 	tab.Shot("import-problems")
 
-	// What is left of a group when all its stations go is no cell's fault, and is told all the same.
+	// A problem without a cell, such as a group that loses all of its stations, is shown, too.
 	rest := webtest.Eval[string](tab, lists(`return "Code\n" + doc.account.plants[0].stationGroups.slice(1).flatMap((g) => g.stations.map((s) => s.code)).join("\n");`))
 	tab.Eval(`document.querySelector("dialog input[type=checkbox]").click()`)
 	paste(tab, rest)
 	tab.Until(`document.querySelector("dialog .notice.bad")?.textContent.includes("plants[0].stationGroups[0].stations")`)
 	tab.Eval(`document.querySelector("dialog input[type=checkbox]").click()`)
 
-	// The draft became another one while it was looked at: what is taken is what was seen.
+	// The draft changed during the preview: the previewed changes are imported.
 	paste(tab, "Code,Name\nCAST-1,Caster\n")
 	tab.Until(ready)
 	tab.Eval(lists(`w.edit((doc) => importList("stations", all, doc, "Code,Name\nCAST-1,Bench\n").doc);`))
@@ -89,7 +89,7 @@ func TestWhatIsWrongWithATableIsNamed(t *testing.T) {
 	tab.Clean()
 }
 
-// TestFilesThatAreNoUTF8AreRefused: with a word on what to do; UTF-8 is taken, with its mark and without.
+// TestFilesThatAreNoUTF8AreRefused: with a hint; UTF-8 is accepted with and without a byte order mark.
 func TestFilesThatAreNoUTF8AreRefused(t *testing.T) {
 	_, tab := console(t, "admin", "/console/reasons", `document.querySelector(".tree-row")`)
 	button(tab, ".page-head", "Import CSV")
@@ -105,7 +105,7 @@ func TestFilesThatAreNoUTF8AreRefused(t *testing.T) {
 	tab.Clean()
 }
 
-// TestTheDraftIsExported: as a file that spreadsheets know as UTF-8; who may only read gets it too.
+// TestTheDraftIsExported: as a file that spreadsheets recognize as UTF-8; read-only users may export, too.
 func TestTheDraftIsExported(t *testing.T) {
 	_, tab := console(t, "readonly", "/console/skus", skusAreThere)
 	tab.Eval(`(() => {

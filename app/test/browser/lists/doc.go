@@ -1,3 +1,3 @@
-// Package lists tests in a browser, against the real service, what the console's lists give away and take in: CSV of SKUs,
-// reasons and stations, and the audit.
+// Package lists tests import and export of the console's lists in a browser, against the real service: CSV of SKUs,
+// reasons and stations, and the audit log.
 package lists

@@ -8,7 +8,8 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// TestAnOlderAnswerDoesNotReplaceANewerOne: a list is read again by itself and after each change, and answers come in any order.
+// TestAnOlderAnswerDoesNotReplaceANewerOne: a list is refreshed automatically and after each change, and answers arrive
+// in any order.
 func TestAnOlderAnswerDoesNotReplaceANewerOne(t *testing.T) {
 	_, tab := console(t, "admin", "/console/users", `document.querySelector("#main tbody tr")`)
 	got := webtest.Eval[string](tab, `(async () => {

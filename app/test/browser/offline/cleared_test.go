@@ -11,12 +11,12 @@ import (
 
 const keeping = `import(new URL("../shared/keep.js", document.querySelector('script[type="module"]').src).href)`
 
-// wipe clears a browser's storage under a page.
+// wipe clears a browser's storage under an open page.
 func wipe(tab *webtest.Tab) {
 	tab.Eval(`new Promise((done, fail) => { const asked = indexedDB.deleteDatabase("opsmon"); asked.onsuccess = done; asked.onerror = fail; })`)
 }
 
-// What waits, what is told and what waits of others outlives that the browser's storage is cleared under it, and is kept anew.
+// Queued actions, reports, and the actions of other users survive clearing the browser's storage, and are stored again.
 func TestABrowserThatIsCleared(t *testing.T) {
 	s, line, tab := wired(t)
 	tab.Eval(`queue.act({ path: "/production", body: { stationCode: "PRESS-1", reject: 1000, initials: "ABC" }, label: "1,000 rejected", station: "PRESS-1" })`)
@@ -52,7 +52,7 @@ func TestABrowserThatIsCleared(t *testing.T) {
 	tab.Until("queue.send().then(() => " + told + " === `" + all + "`)")
 }
 
-// That another tab opens and keeps things, before a page looks again, does not hide from it that the storage was cleared.
+// If another tab stores data before a page checks, the page still detects that the storage was cleared.
 func TestATabThatOpensInAClearedBrowser(t *testing.T) {
 	s, _, tab := wired(t)
 	tab.Eval(`(() => { queue.send = () => undefined; })()`)

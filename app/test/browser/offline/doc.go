@@ -1,2 +1,2 @@
-// Package offline tests that what operators do on tablets is never lost, whatever the network does.
+// Package offline tests that actions of operators on tablets are never lost, whatever happens to the network.
 package offline

@@ -11,7 +11,7 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// What others answer in the service's place, such as a guest network's page or a proxy, is no word on what was done: it waits.
+// An answer by another server, such as a guest network's page or a proxy, is no result: the action stays queued.
 func TestSomebodyElseAnswers(t *testing.T) {
 	s, line, tab := wired(t)
 	for i, place := range []string{"/auth/profile", "/production"} {
@@ -34,8 +34,8 @@ func TestSomebodyElseAnswers(t *testing.T) {
 	}
 }
 
-// A guest network's page in place of all answers, whatever their status, is a network that is away: what the page knows stays
-// on it, also when it is opened anew, and nobody is signed out.
+// A guest network that answers all requests, with any status, counts as offline: the page keeps its data, even when it
+// is opened again, and nobody is signed out.
 func TestAGuestNetwork(t *testing.T) {
 	s, line, tab := wired(t)
 	tab.Until(`document.querySelector("[data-pick]")`)

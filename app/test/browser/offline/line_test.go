@@ -9,8 +9,8 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// On a line on which every answer takes longer than the queue waits at first, it waits longer, and what was done goes; what fails
-// at once does not make it wait longer.
+// If answers take longer than the queue's initial timeout, the timeout increases until actions are sent. Immediate
+// failures do not increase it.
 func TestALineThatIsSlow(t *testing.T) {
 	s, line, tab := wired(t)
 	line.Cut()
@@ -41,7 +41,7 @@ func TestALineThatIsSlow(t *testing.T) {
 	}
 }
 
-// A request that no answer comes to is sent anew when the network is back, and when somebody asks for it.
+// A request without an answer is sent again when the network is back, and on request of the user.
 func TestARequestThatHangs(t *testing.T) {
 	s, _, tab := wired(t)
 	tab.Until(`document.querySelector("[data-pick]")`)
@@ -50,7 +50,8 @@ func TestARequestThatHangs(t *testing.T) {
 	tab.Until(`!document.querySelector("dialog[open]") && document.querySelector(".t-state.ok")`)
 	tab.Eval(`(() => {
 		const real = fetch, timeout = AbortSignal.timeout.bind(AbortSignal);
-		AbortSignal.timeout = (ms) => (ms === 15_000 ? new AbortController().signal : timeout(ms)); // so that nothing else ends it
+		// disables the other timeout
+		AbortSignal.timeout = (ms) => (ms === 15_000 ? new AbortController().signal : timeout(ms));
 		globalThis.fetch = (at, how) => {
 			if (at !== "/production" || !globalThis.hangs) return real(at, how);
 			globalThis.hangs = false;

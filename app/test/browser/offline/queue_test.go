@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { webtest.Main(m) }
 
-// press is a plant of one press that people count at.
+// press returns a plant of one press whose units are counted by people.
 func press(t *testing.T) []byte {
 	t.Helper()
 	doc := map[string]any{"version": "v1", "account": map[string]any{
@@ -32,7 +32,7 @@ func press(t *testing.T) []byte {
 	return b
 }
 
-// wired is a tablet with a line to the service that can be cut. queue and clock are its modules, as the page has them.
+// wired returns a tablet with a connection that can be cut. queue and clock are the page's modules.
 func wired(t *testing.T) (*webtest.Service, *webtest.Line, *webtest.Tab) {
 	t.Helper()
 	s := webtest.Serve(t, webtest.Options{Manifest: press(t)})
@@ -45,7 +45,7 @@ func wired(t *testing.T) (*webtest.Service, *webtest.Line, *webtest.Tab) {
 	return s, line, tab
 }
 
-// open opens the page and takes hold of its queue.
+// open opens the page and gets its queue.
 func open(tab *webtest.Tab) {
 	tab.Visit("/tablet")
 	hold(tab)
@@ -57,25 +57,25 @@ func hold(tab *webtest.Tab) {
 	tab.Eval(`import(new URL("../shared/clock.js", document.querySelector('script[type="module"]').src).href).then((m) => { globalThis.clock = m; })`)
 }
 
-// count enters good units by the queue, and returns what came of it: sent, waiting or refused.
+// count enters good units through the queue and returns the result: sent, waiting or refused.
 func count(tab *webtest.Tab, good int) string {
 	return webtest.Eval[string](tab, fmt.Sprintf(`queue.act({ path: "/production", body: { stationCode: "PRESS-1", good: %d, initials: "ABC" }, label: "%d good", station: "PRESS-1" }).then((r) => r.state)`, good, good))
 }
 
-// leave enters good units while the network is away, and waits until they are kept.
+// leave enters good units while offline, and waits until they are stored.
 func leave(tab *webtest.Tab, good int) {
 	tab.Eval(fmt.Sprintf(`void queue.act({ path: "/production", body: { stationCode: "PRESS-1", good: %d, initials: "ABC" }, label: "%d good", station: "PRESS-1", zone: "Asia/Tokyo" })`, good, good))
 	tab.Until(fmt.Sprintf(`queue.waiting.some((a) => a.label === "%d good")`, good))
 }
 
-// sets makes this device's clock show another time by sessionStorage.off, ms, in pages that are opened from now on.
+// sets shifts this device's clock by sessionStorage.off, ms, in pages opened from now on.
 func sets(t *testing.T, tab *webtest.Tab) {
 	t.Helper()
 	source := `{ const real = Date.now, off = Number(sessionStorage.off ?? 0); Date.now = () => real() + off; }`
 	tab.Before(source)
 }
 
-// entered returns the good units of each entry, in the order in which they came.
+// entered returns the good units of each entry in the order of arrival.
 func entered(s *webtest.Service) (good []int) {
 	var entries []struct {
 		Good       int
@@ -94,7 +94,7 @@ func entered(s *webtest.Service) (good []int) {
 	return good
 }
 
-// entry is what somebody entered.
+// entry is an entry of an operator.
 type entry struct {
 	Good        int
 	EffectiveAt time.Time
@@ -106,8 +106,8 @@ func entries(s *webtest.Service) (list []entry) {
 	return list
 }
 
-// What is done while the network is away waits, outlives a reload without the network, and arrives in order, once, with the
-// time at which it was done, also when the service was started anew meanwhile.
+// Offline actions are queued, survive a reload without the network, and are sent in order, once, with their original
+// times, even if the service was restarted meanwhile.
 func TestWhatIsDoneWithoutTheNetworkArrives(t *testing.T) {
 	s, line, tab := wired(t)
 	if got := count(tab, 1); got != "sent" {
@@ -121,7 +121,7 @@ func TestWhatIsDoneWithoutTheNetworkArrives(t *testing.T) {
 		}
 	}
 	after := time.Now()
-	tab.Visit("/tablet") // from what the browser keeps
+	tab.Visit("/tablet") // from the browser's cache
 	hold(tab)
 	tab.Until(`queue.waiting.map((a) => a.label).join() === "2 good,3 good"`)
 	if got := count(tab, 4); got != "waiting" {
@@ -132,7 +132,7 @@ func TestWhatIsDoneWithoutTheNetworkArrives(t *testing.T) {
 	}
 	s.Stop()
 	s.Start()
-	time.Sleep(1500 * time.Millisecond) // so that what is sent late has another time
+	time.Sleep(1500 * time.Millisecond) // so that the time of sending differs
 	line.Mend()
 	tab.Until(`queue.waiting.length === 0`)
 	if got := entered(s); !slices.Equal(got, []int{1, 2, 3, 4}) {
@@ -147,7 +147,7 @@ func TestWhatIsDoneWithoutTheNetworkArrives(t *testing.T) {
 	tab.Clean()
 }
 
-// An answer that is lost does not make an action count twice.
+// A lost answer does not make an action count twice.
 func TestAnAnswerThatIsLostCountsOnce(t *testing.T) {
 	s, line, tab := wired(t)
 	line.Swallow(2)
@@ -158,7 +158,7 @@ func TestAnAnswerThatIsLostCountsOnce(t *testing.T) {
 	}
 }
 
-// What the service refuses is told, kept over a reload until somebody has seen it, and in nobody's way.
+// A refused action is reported, stored over a reload until somebody has read it, and does not block others.
 func TestARefusedActionIsTold(t *testing.T) {
 	s, line, tab := wired(t)
 	line.Cut()
@@ -178,7 +178,7 @@ func TestARefusedActionIsTold(t *testing.T) {
 		t.Errorf("it tells %q", got)
 	}
 	tab.Eval(`queue.dismiss(queue.refused[0].id)`)
-	// What waited for longer than the service takes it is not entered as of now.
+	// An action queued for longer than the service accepts is not entered with the current time.
 	line.Cut()
 	sets(t, tab)
 	tab.Eval(`(() => { sessionStorage.off = -30 * 3600000; localStorage.setItem("clock", JSON.stringify([-1, 1, 0])); })()`)
@@ -194,18 +194,18 @@ func TestARefusedActionIsTold(t *testing.T) {
 	}
 }
 
-// Of somebody else's actions none is sent in another one's name.
+// Actions of one user are not sent in the name of another.
 func TestActionsBelongToWhoDidThem(t *testing.T) {
 	s, line, tab := wired(t)
 	line.Cut()
 	count(tab, 7)
 	s.SignIn(tab, "operator")
 	line.Mend()
-	tab.Eval(`queue.send()`) // the page does not know yet that somebody else has signed in beside it
+	tab.Eval(`queue.send()`) // the page does not know yet that another user has signed in
 	if got := entered(s); len(got) != 0 || !webtest.Eval[bool](tab, `queue.signedOut && queue.waiting.length === 1`) {
 		t.Errorf("in another one's name was entered: %v", got)
 	}
-	// They sign in at the moment between the queue's look at whose it is and its sending.
+	// Another user signs in between the queue's check and its request.
 	s.SignIn(tab, "supervisor")
 	tab.Eval(`(() => { const real = fetch, gate = new Promise((done) => { globalThis.go = done; }); globalThis.fetch = async (at, how) => { const answer = await real(at, how); if (at === "/auth/profile") { globalThis.looked = true; await gate; } globalThis.sent ||= String(at).startsWith("/production"); return answer; }; queue.send(); })()`)
 	tab.Until(`globalThis.looked`)
@@ -228,7 +228,7 @@ func TestActionsBelongToWhoDidThem(t *testing.T) {
 	}
 }
 
-// Where the browser keeps nothing, or only some, nothing is lost as long as the page is open.
+// If the browser stores nothing, or only a part, nothing is lost while the page is open.
 func TestABrowserThatKeepsNothing(t *testing.T) {
 	s, line, tab := wired(t)
 	line.Cut()
@@ -246,14 +246,15 @@ func TestABrowserThatKeepsNothing(t *testing.T) {
 	if got := entered(s); !slices.Equal(got, []int{10, 11, 12}) {
 		t.Errorf("entered: %v", got)
 	}
-	// Where it hangs, what is done goes, and what was left goes as soon as the browser can tell of it.
+	// If storage does not answer, actions are sent, and earlier ones follow as soon as the storage answers.
 	line.Cut()
 	tab.Eval(`(() => { queue.send = () => undefined; sessionStorage.hangs = 1; })()`)
 	leave(tab, 13)
 	line.Mend()
 	hangs := `if (sessionStorage.hangs) {
 		const later = setTimeout, real = IDBDatabase.prototype.transaction, never = new Proxy({}, { get: () => () => ({}) });
-		globalThis.setTimeout = (what, ms, ...all) => later(what, ms === 2000 ? (globalThis.sped = 100) : ms, ...all); // what takes the browser longer than that
+		// a shorter timeout for the browser's storage
+		globalThis.setTimeout = (what, ms, ...all) => later(what, ms === 2000 ? (globalThis.sped = 100) : ms, ...all);
 		globalThis.hangs = true;
 		IDBDatabase.prototype.transaction = function (...all) { return globalThis.hangs ? { objectStore: () => never } : real.apply(this, all); };
 	}`
@@ -264,12 +265,12 @@ func TestABrowserThatKeepsNothing(t *testing.T) {
 	if got := entered(s); !slices.Equal(got, []int{10, 11, 12, 14}) {
 		t.Errorf("while it hangs was entered: %v", got)
 	}
-	tab.Until(`globalThis.sped`) // else the browser is waited for in another time than the one that is shortened
+	tab.Until(`globalThis.sped`) // otherwise another timeout than the shortened one applies
 	tab.Eval(`(() => { globalThis.hangs = false; })()`)
 	tab.Until(`fetch("/production?rangecode=last7d").then((a) => a.json()).then((a) => a.results.length === 5)`)
 }
 
-// What is done in quick succession, while earlier ones are on their way, goes without waiting for anything else.
+// Actions in quick succession are sent without delay while earlier ones are in progress.
 func TestManyActionsAtOnce(t *testing.T) {
 	s, _, tab := wired(t)
 	tab.Eval(`Promise.all(Array.from({ length: 12 }, (_, i) => new Promise((done) => { setTimeout(done, i * 7); }).then(() => queue.act({ path: "/production", body: { stationCode: "PRESS-1", good: 100 + i, initials: "ABC" }, label: String(i), station: "PRESS-1" }))))`)
@@ -281,8 +282,8 @@ func TestManyActionsAtOnce(t *testing.T) {
 	}
 }
 
-// What belongs to something that is just being sent, or waits, gets its id when it goes; what belongs to something that was
-// refused is refused.
+// An action on an object that is being created, or is queued, gets the object's ID when it is sent. An action on a
+// refused object is refused.
 func TestWhatBelongsToWhatWaits(t *testing.T) {
 	s, line, tab := wired(t)
 	const act = `queue.act({ path: %s, body: %s, label: "x", station: "PRESS-1" })`
@@ -310,7 +311,8 @@ func TestWhatBelongsToWhatWaits(t *testing.T) {
 	tab.Until(`queue.refused.length === 1 && queue.refused[0].error.message.includes("was not done")`)
 }
 
-// A clock that is set right between an action and its sending, as that of a tablet with a flat battery is, does no harm.
+// A clock that is corrected between an action and its sending, like that of a tablet with an empty battery, does no
+// harm.
 func TestAClockThatIsSetMeanwhile(t *testing.T) {
 	s, line, tab := wired(t)
 	line.Cut()
@@ -328,7 +330,7 @@ func TestAClockThatIsSetMeanwhile(t *testing.T) {
 	if len(entries) != 1 || entries[0].EffectiveAt.Before(before.Add(-time.Second)) || entries[0].EffectiveAt.After(after) {
 		t.Errorf("%+v; done from %v to %v; refused: %s", entries, before, after, webtest.Eval[string](tab, `JSON.stringify([queue.refused, queue.waiting, queue.others])`))
 	}
-	// A clock that was right is set two hours on after an action, in a page that has not heard of the service yet.
+	// A correct clock is set forward by two hours after an action, in a page without contact with the service.
 	line.Cut()
 	open(tab)
 	before = time.Now()
@@ -340,7 +342,7 @@ func TestAClockThatIsSetMeanwhile(t *testing.T) {
 	if at := effective(s, 31); at.Before(before.Add(-time.Second)) || at.After(after.Add(time.Second)) {
 		t.Errorf("it was at %v; done from %v to %v", at, before, after)
 	}
-	// Nobody sets the clock: the tablet wakes, something is done, and it sleeps until the network is back.
+	// Nobody sets the clock: the tablet wakes up, an action is made, and it sleeps until the network is back.
 	slept := `(() => { const real = performance.now; performance.now = () => real.call(performance) - 600000; })()`
 	line.Cut()
 	tab.Eval(slept)
@@ -358,7 +360,7 @@ func TestAClockThatIsSetMeanwhile(t *testing.T) {
 	}
 }
 
-// effective returns when an entry of that many good units was, as it is booked.
+// effective returns the effective time of the entry with a number of good units.
 func effective(s *webtest.Service, good int) time.Time {
 	for _, e := range entries(s) {
 		if e.Good == good {
@@ -368,8 +370,8 @@ func effective(s *webtest.Service, good int) time.Time {
 	return time.Time{}
 }
 
-// Where a reload lies between an action and its sending, and the clock was set, nothing can tell for sure when it was: it goes
-// with the likely time, and the operator is told until they have read it.
+// If there was a reload between an action and its sending, and the clock was set, the time is uncertain: the likely
+// time is sent, and a message is shown until the operator has read it.
 func TestAClockThatIsSetBackOverAReload(t *testing.T) {
 	s, line, tab := wired(t)
 	line.Cut()
@@ -379,7 +381,7 @@ func TestAClockThatIsSetBackOverAReload(t *testing.T) {
 	leave(tab, 40)
 	tab.Eval(`(() => { const real = Date.now; Date.now = () => real() - 2 * 3600000; sessionStorage.off = -2 * 3600000; })()`)
 	at[41] = time.Now()
-	leave(tab, 41) // in the page in which it was set back, and in the next
+	leave(tab, 41) // in the page in which the clock was set, and in the next
 	open(tab)
 	at[42] = time.Now()
 	leave(tab, 42)
@@ -393,7 +395,8 @@ func TestAClockThatIsSetBackOverAReload(t *testing.T) {
 		}
 	}
 	tab.Until(`document.querySelectorAll("[data-unsure]").length === 3`)
-	there := effective(s, 42).In(time.FixedZone("Asia/Tokyo", 9*3600)).Format("2 Jan 2006, 15:04") // as of its station, not of the one that is shown
+	// in the zone of its station, not of the shown one
+	there := effective(s, 42).In(time.FixedZone("Asia/Tokyo", 9*3600)).Format("2 Jan 2006, 15:04")
 	if told := tab.Text("[data-unsure]:nth-last-child(1 of [data-unsure])"); !strings.Contains(told, "The time may be wrong: 42 good") || !strings.Contains(told, there) {
 		t.Errorf("it says %q; it was at %s", told, there)
 	}
@@ -404,11 +407,12 @@ func TestAClockThatIsSetBackOverAReload(t *testing.T) {
 	tab.Until(`queue.unsure.length === 2`)
 }
 
-// A tablet's own clock may be years off: what it does has the service's time.
+// A tablet's own clock may be wrong by years: actions have the service's time.
 func TestATabletWithAWrongClock(t *testing.T) {
 	s, _, tab := wired(t)
 	tab.Eval(`(() => { const real = Date.now; Date.now = () => real() - 400 * 86400000; })()`)
-	tab.Eval(`fetch("/health").then((a) => clock.heard(a.headers.get("X-Time"), Date.now(), Date.now()))`) // as any answer does
+	// like any answer
+	tab.Eval(`fetch("/health").then((a) => clock.heard(a.headers.get("X-Time"), Date.now(), Date.now()))`)
 	if got := webtest.Eval[float64](tab, `Math.abs(clock.ahead() - 400 * 86400000)`); got > 3000 {
 		t.Fatalf("it is %v ms off", got)
 	}
@@ -420,7 +424,7 @@ func TestATabletWithAWrongClock(t *testing.T) {
 	}
 }
 
-// What was done before anything was heard of the service's clock, by a tablet whose own was wrong, has the service's time.
+// Actions made by a tablet with a wrong clock before its first contact with the service have the service's time.
 func TestAWrongClockBeforeTheNetworkIsThere(t *testing.T) {
 	s, line, tab := wired(t)
 	line.Cut()

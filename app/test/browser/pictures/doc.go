@@ -1,2 +1,2 @@
-// Package pictures takes the pictures of the top README.
+// Package pictures takes the screenshots of the top README.
 package pictures

@@ -24,18 +24,18 @@ var update = flag.Bool("update", false, "write the pictures to .github/pictures"
 
 func TestMain(m *testing.M) { webtest.Main(m) }
 
-// maxBytes is the most that a picture of the README may have: it is loaded with the page.
+// maxBytes limits the size of a picture, which is loaded with the README.
 const maxBytes = 250 << 10
 
-// TestPictures opens the pages that the README shows, on the example plant. With -update it writes them; otherwise it checks
-// that the committed pictures have the size of the pages.
+// TestPictures opens the pages of the README's screenshots on the example plant. With -update it writes them; otherwise
+// it checks that the committed pictures have the size of the pages.
 func TestPictures(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: alwaysOn(t), Simulated: true})
 	tab := webtest.Open(t, s.Base, webtest.Laptop)
 	s.SignIn(tab, "supervisor")
 	tab.Visit("/floor")
 	tab.Until(`document.querySelector("[data-station]")`)
-	time.Sleep(time.Second) // charts are drawn by steps
+	time.Sleep(time.Second) // charts are drawn step by step
 	take(t, tab, "floor")
 
 	to := time.Now().UTC().Truncate(time.Hour).Add(-time.Hour)
@@ -84,7 +84,7 @@ func take(t *testing.T, tab *webtest.Tab, name string) {
 	}
 }
 
-// alwaysOn returns the manifest of the example plant without shift patterns: its stations produce whatever the time is.
+// alwaysOn returns the manifest of the example plant without shift patterns: its stations produce at any time.
 func alwaysOn(t *testing.T) []byte {
 	t.Helper()
 	var doc any

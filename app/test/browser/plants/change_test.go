@@ -25,7 +25,7 @@ func TestStationsAreAddedDuplicatedRenamedAndRemoved(t *testing.T) {
 	tab.Type("#f-new-code", "PACK-9"+kb.Enter)
 	tab.Until(`location.pathname === "/console/plants/leeds/packing/PACK-9" && document.querySelector("h1").textContent === "Packer 3"`)
 
-	// While it is new its code can be changed; one that is applied never.
+	// The code of a new object can be changed, that of an applied one cannot.
 	button(tab, ".node-actions", "Change code")
 	tab.Type("#f-new-code", "PACK-3"+kb.Enter)
 	tab.Until(`location.pathname === "/console/plants/leeds/packing/PACK-3"`)
@@ -42,7 +42,7 @@ func TestStationsAreAddedDuplicatedRenamedAndRemoved(t *testing.T) {
 		t.Errorf("after duplicating there are %s", got)
 	}
 
-	// Removing tells what names it, and takes it out there.
+	// Removing an object lists its references and removes them, too.
 	tab.Visit("/console/plants/leeds/packing/PACK-1")
 	button(tab, ".node-actions", "Remove")
 	tab.Until(`document.querySelector("dialog")?.textContent.includes("SKU ONE")`)
@@ -144,7 +144,7 @@ func TestManyStationsAreEditedTogether(t *testing.T) {
 	tab.Clean()
 }
 
-// The tree and what it opens, without a mouse.
+// The tree and its pages by keyboard.
 func TestTheTreeIsUsedByKeyboardAlone(t *testing.T) {
 	_, tab := console(t, small(), "admin", "/console/plants", webtest.Laptop)
 	at := func(name string) {
@@ -178,7 +178,7 @@ func TestTheTreeIsUsedByKeyboardAlone(t *testing.T) {
 	tab.Press(kb.Enter)
 	tab.Until(`location.pathname === "/console/plants/leeds/mixing/MIX-2"`)
 
-	// The search opens the first find.
+	// The search opens the first result.
 	tab.Type("#side-search", "evora")
 	tab.Until(`document.querySelectorAll(".node.station").length === 1`)
 	tab.Type("#side-search", "filler"+kb.Enter)
@@ -186,7 +186,7 @@ func TestTheTreeIsUsedByKeyboardAlone(t *testing.T) {
 	tab.Clean()
 }
 
-// tabTo presses Tab until the focus is on what a selector finds.
+// tabTo presses Tab until the element found by a selector has the focus.
 func tabTo(t *testing.T, tab *webtest.Tab, selector string) {
 	t.Helper()
 	for range 150 {
@@ -198,7 +198,7 @@ func tabTo(t *testing.T, tab *webtest.Tab, selector string) {
 	t.Fatalf("Tab does not come to %s", selector)
 }
 
-// A station is found, changed, moved and applied without a mouse.
+// A station is found, changed, moved and applied by keyboard.
 func TestAStationIsChangedByKeyboardAlone(t *testing.T) {
 	s, tab := console(t, small(), "admin", "/console/plants", webtest.Laptop)
 	tabTo(t, tab, "#side-search")
@@ -239,7 +239,7 @@ func TestAStationIsChangedByKeyboardAlone(t *testing.T) {
 	tab.Clean()
 }
 
-// Fingers choose, open and change; what they touch is large enough.
+// Selecting, opening and changing by touch; targets are large enough.
 func TestATabletIsUsedByFingers(t *testing.T) {
 	_, tab := console(t, small(), "member", "/console/plants", webtest.TabletTall)
 	tab.Tap(".node.station .tick")

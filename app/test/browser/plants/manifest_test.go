@@ -14,7 +14,8 @@ func TestMain(m *testing.M) { webtest.Main(m) }
 
 type object = map[string]any
 
-// document is a plant with what its pages show: flags at every level, shifts, reasons, Task lists and SKUs that name stations and groups.
+// document returns a plant with everything that its pages show: flags at every level, shifts, reasons, Task lists and
+// SKUs that name stations and groups.
 func document(plants ...object) []byte {
 	doc := object{"version": "v1", "account": object{
 		"id": "demo", "domain": "demo.example", "currency": "EUR", "enableQuickScheduleStart": "on", "enableRejectProduction": "off", "includeTaskListCodes": []string{"start", "clean"},
@@ -46,7 +47,7 @@ func document(plants ...object) []byte {
 	return b
 }
 
-// small is a document of two plants and six stations.
+// small returns a document of two plants and six stations.
 func small() []byte {
 	return document(
 		object{
@@ -67,7 +68,7 @@ func small() []byte {
 	)
 }
 
-// large is a document of so many stations, in groups of 250.
+// large returns a document with a number of stations, in groups of 250.
 func large(stations int) []byte {
 	var groups []object
 	for n := 0; n < stations; n += 250 {
@@ -77,11 +78,11 @@ func large(stations int) []byte {
 		}
 		groups = append(groups, object{"code": fmt.Sprintf("g%d", n/250), "name": fmt.Sprintf("Group %d", n/250), "stations": list})
 	}
-	groups[0]["code"], groups[0]["stations"].([]object)[0]["code"] = "mixing", "PACK-1" // which SKUs name
+	groups[0]["code"], groups[0]["stations"].([]object)[0]["code"] = "mixing", "PACK-1" // named by SKUs
 	return document(object{"code": "big", "name": "Big plant", "timezone": "Europe/Berlin", "dayStartHour": 0, "weekStartDay": 0, "stationGroups": groups})
 }
 
-// console serves a document and opens a page of the console as somebody of a role.
+// console serves a document and opens a page of the console as a user with a role.
 func console(t *testing.T, doc []byte, role, path string, view webtest.Viewport) (*webtest.Service, *webtest.Tab) {
 	t.Helper()
 	s := webtest.Serve(t, webtest.Options{Manifest: doc})
@@ -92,17 +93,17 @@ func console(t *testing.T, doc []byte, role, path string, view webtest.Viewport)
 	return s, tab
 }
 
-// workspace returns an expression of the draft's workspace: w is it.
+// workspace returns an expression about the draft's workspace w.
 func workspace(expression string) string {
 	return `import(document.querySelector("script[type=module]").src.replace("console/main.js", "shared/workspace.js")).then(({ workspace: w }) => ` + expression + `)`
 }
 
-// draft returns what a property of the draft is, as JSON.
+// draft returns a property of the draft as JSON.
 func draft(tab *webtest.Tab, path string) string {
 	return webtest.Eval[string](tab, workspace(`JSON.stringify(w.doc.account.`+path+`) ?? "unset"`))
 }
 
-// button clicks on the button of a text below a selector.
+// button clicks the button with a text below a selector.
 func button(tab *webtest.Tab, below, text string) {
 	find := fmt.Sprintf(`[...document.querySelectorAll(%q)].find((b) => b.textContent.trim().startsWith(%q) && !b.disabled)`, below+" button", text)
 	tab.Until(find)

@@ -13,7 +13,7 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// What the page says of a draft follows the same rules as what the service says of what is applied.
+// The page resolves a draft by the same rules as the service resolves an applied manifest.
 func TestTheDraftIsResolvedAsTheServiceDoes(t *testing.T) {
 	s, tab := console(t, small(), "admin", "/console/plants", webtest.Laptop)
 	for _, code := range []string{"MIX-1", "MIX-2", "PACK-1", "PACK-2", "METER", "FILL-1"} {
@@ -44,7 +44,7 @@ func TestAStationIsEditedInPlace(t *testing.T) {
 		t.Errorf("350 ms are shown as %q", got)
 	}
 	tab.Type("#f-Station-name", "Pack")
-	tab.Eval(workspace(`w.dispatchEvent(new Event("change"))`)) // the page is drawn anew while somebody types
+	tab.Eval(workspace(`w.dispatchEvent(new Event("change"))`)) // draws the page again during typing
 	tab.Eval(`new Promise(requestAnimationFrame)`)
 	tab.Press("er one" + kb.Tab)
 	tab.Until(`document.querySelector("h1").textContent === "Packer one"`)
@@ -53,7 +53,7 @@ func TestAStationIsEditedInPlace(t *testing.T) {
 	tab.Until(`document.querySelector('[aria-current=page].node .mark.wait')`)
 	tab.Axe()
 
-	// A flag inherits, with what that gives.
+	// A flag shows its inherited value.
 	flag := `[...document.querySelectorAll(".flags li")].find((li) => li.textContent.startsWith("Reject units"))`
 	if got := webtest.Eval[string](tab, flag+`.querySelector(".flag-value > span").textContent`); got != "On from group Packing" {
 		t.Errorf("the flag inherits %q", got)
@@ -61,7 +61,7 @@ func TestAStationIsEditedInPlace(t *testing.T) {
 	tab.Eval(flag + `.querySelectorAll("input")[2].click()`)
 	tab.Until(flag + `.querySelector(".flag-value > span").textContent === "instead of On from group Packing"`)
 
-	// One rate takes the place of the other.
+	// One rate replaces the other.
 	tab.Eval(`document.querySelectorAll(".rate input[type=radio]")[1].click()`)
 	tab.Type("#f-Station-cycleTime", "500 ms"+kb.Tab)
 	tab.Until(`document.querySelector("#f-Station-cycleTime").value === "0.5 s"`)
@@ -84,7 +84,7 @@ func TestAStationIsEditedInPlace(t *testing.T) {
 	tab.Clean()
 }
 
-// What is taken back is no change, and what the service refuses stands at its field.
+// A reverted change is no change, and the service's problems are shown at their fields.
 func TestWhatIsWrongStandsAtItsField(t *testing.T) {
 	_, tab := console(t, small(), "admin", "/console/plants/leeds/mixing/MIX-1", webtest.Laptop)
 	flag := `[...document.querySelectorAll(".flags li")].find((li) => li.textContent.startsWith("Manual downtime"))`
@@ -152,7 +152,7 @@ func TestStationsAreComparedAndCopied(t *testing.T) {
 	tab.Clean()
 }
 
-// A service that fails is asked once, and again when somebody wants it.
+// A failed request is made once, and again when the user asks for it.
 func TestWhatCannotBeToldIsSaid(t *testing.T) {
 	_, tab := console(t, small(), "admin", "/console/plants/leeds/mixing/MIX-1", webtest.Laptop)
 	tab.Eval(`(() => { window.asked = 0; window.real = window.fetch; window.fetch = (path, ...more) => path.startsWith("/station/")

@@ -22,8 +22,8 @@ func containsAll(text string, all ...string) bool {
 	return true
 }
 
-// The tree of 10,000 stations: few rows are in the page, a search finds what it should, and scrolling through all of it
-// never holds the page up for a second.
+// The tree of 10,000 stations: the page has few rows, a search finds the right ones, and scrolling never blocks the
+// page for a second.
 func TestTenThousandStations(t *testing.T) {
 	_, tab := console(t, large(10_000), "admin", "/console/plants", webtest.Laptop)
 	tab.Until(`document.querySelector(".side-foot").textContent.includes("10,000 stations")`)
@@ -65,7 +65,7 @@ func TestTenThousandStations(t *testing.T) {
 		t.Logf("the page was held up for %.0f ms at most", longest)
 	}
 
-	// So many are edited at once as well.
+	// All of them can be edited at once.
 	tab.Eval(`(() => { document.querySelector(".tree").scrollTop = 0; })()`)
 	tab.Until(`document.querySelector(".node.plant .tick")`)
 	tab.Eval(`document.querySelector(".node.plant .tick").click()`)
@@ -82,7 +82,7 @@ var hostile = map[string]string{
 	"MARKUP": `<img src=x onerror="alert(1)">`, "RTL": "مكبس التعبئة والتغليف", "EMOJI": "🏭👩‍🏭 Press", "WIDE": strings.Repeat("漢", 32), "BIDI": "\u202eevil\u202c station", "QUOTE": `"'><script>alert(2)</script>`,
 }
 
-// Names in any script, and such as try to be markup, on every view and every screen.
+// Names in any script, including markup, on every view and every screen.
 func TestNamesInAnyScript(t *testing.T) {
 	var stations []object
 	for _, code := range []string{"MARKUP", "RTL", "EMOJI", "WIDE", "BIDI", "QUOTE"} {
@@ -126,7 +126,7 @@ func TestNamesInAnyScript(t *testing.T) {
 	tab.Clean()
 }
 
-// Who may only read sees the same, and can change nothing.
+// Read-only users see the same and can change nothing.
 func TestReadersChangeNothing(t *testing.T) {
 	s, tab := console(t, small(), "supervisor", "/console/plants/leeds/packing/PACK-1", webtest.TabletTall)
 	tab.Until(`document.querySelector("#f-Station-name")`)
@@ -136,7 +136,7 @@ func TestReadersChangeNothing(t *testing.T) {
 	if webtest.Eval[bool](tab, `document.querySelector(".node-actions") !== null`) {
 		t.Error("there are actions")
 	}
-	tab.Tap(".tree .node.station:not([aria-current]) > :nth-child(2)") // where the tick would be
+	tab.Tap(".tree .node.station:not([aria-current]) > :nth-child(2)") // the place of the checkbox
 	tab.Until(`location.pathname !== "/console/plants/leeds/packing/PACK-1"`)
 	tab.Eval(`document.querySelector(".tree").focus()`)
 	tab.Press("a", chromedp.ModifierCtrl)

@@ -10,11 +10,11 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// twoWorks is a manifest of two plants whose days begin at other times.
+// twoWorks returns a manifest of two plants whose days begin at different times.
 func twoWorks(t *testing.T) []byte {
 	t.Helper()
 	type object = map[string]any
-	works := func(code, zone, station string, hours int) object { // its day began so many hours before the usual one
+	works := func(code, zone, station string, hours int) object { // its day begins the given hours before the usual one
 		return object{"code": code, "name": code, "timezone": zone, "dayStartHour": (webtest.DayStart(zone) + 24 - hours) % 24, "weekStartDay": 0, "stationGroups": []object{{"code": "g-" + code, "name": "Hall", "stations": []object{{"code": station, "name": station}}}}}
 	}
 	b, err := json.Marshal(object{"version": "v1", "account": object{"id": "demo", "domain": "demo.example", "plants": []object{works("near", "Europe/London", "N-1", 0), works("far", "Asia/Tokyo", "F-1", 9)}}})
@@ -24,8 +24,8 @@ func twoWorks(t *testing.T) []byte {
 	return b
 }
 
-// TestDaysThatDiffer: yesterday is another time in each plant, and its figures add up all the same. The dialog tells when the
-// page shows another figure, and shows what was asked for last, whichever answer comes last.
+// TestDaysThatDiffer: yesterday is another range in each plant, and the figures still add up. The dialog shows when the
+// page has another figure, and shows the last request, whichever answer arrives last.
 func TestDaysThatDiffer(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: twoWorks(t)})
 	var signals []map[string]any

@@ -15,8 +15,8 @@ import (
 
 const floorIsThere = `document.querySelector("[data-station]")`
 
-// addUp walks down from figures of several kinds of rows, by every way, to the minutes, and gives what does not add up. A
-// request is made once: it is the same for all figures of a profile.
+// addUp follows figures of several kinds of rows through all breakdowns down to the minutes, and returns differences.
+// Each request is made once, because it is the same for all figures of a profile.
 const addUp = `
 	const [{ figures }, { profiles }, { scopeOf, waysOf, rowsOf, partOf }, { addUp, near }, { get, query }] = m;
 	const asked = new Map(), ask = window.fetch;
@@ -32,7 +32,8 @@ const addUp = `
 		const query_ = { from, to };
 		for (const row of (await get("/oee" + query({ ...query_, by }))).results.filter((row) => !by.includes("shift") || row.shiftName).slice(0, 4)) specs.push({ query: query_, row });
 	}
-	const energetic = ["electricalKwh", "outsideProductionKwh", "cost", "co2", "kwhPerUnit", "kwhPerProductiveHour", "energyCoverage"]; // they know no profile and no SKU
+	// these do not depend on profile and SKU
+	const energetic = ["electricalKwh", "outsideProductionKwh", "cost", "co2", "kwhPerUnit", "kwhPerProductiveHour", "energyCoverage"];
 	const wrong = [], known = {}, levels = {};
 	let checked = 0;
 	async function walk(scope, name, depth, row) {
@@ -42,7 +43,7 @@ const addUp = `
 			if (!whole) { if (rows.length) wrong.push(name + " has rows of nothing"); continue; }
 			if (row && scope.profile === "default" && scope.terms.source === "oee" && !near(scope.terms.value(whole), scope.terms.value(row))) wrong.push(name + " is " + scope.terms.value(row) + " on the page and " + scope.terms.value(whole) + " in its dialog");
 			let sum = addUp(scope.terms, scope.profile, whole, rows);
-			if (!sum.adds) { // something late may have come between two answers
+			if (!sum.adds) { // late signals may have arrived between two answers
 				asked.clear();
 				const [[now], parts] = await Promise.all([rowsOf(scope), rowsOf(scope, by)]);
 				sum = addUp(scope.terms, scope.profile, now, parts);
@@ -61,14 +62,14 @@ const addUp = `
 	const unknown = Object.keys(figures).filter((f) => !known[f] && !f.startsWith("pareto") && (!only.length || only.includes(f)));
 	return { wrong: wrong.slice(0, 10), amount: wrong.length, unknown, checked, levels, requests: asked.size };`
 
-// walked is what addUp gives.
+// walked is the result of addUp.
 type walked struct {
 	Wrong, Unknown            []string
 	Amount, Checked, Requests int
 	Levels                    map[string]int
 }
 
-// walk takes figures apart, of the plant, of its stations and of rows by something; only are the figures, where not all.
+// walk breaks down figures of the plant, of its stations and of rows by a dimension; only limits the figures.
 func walk(t *testing.T, tab *webtest.Tab, rowsBy, only string) walked {
 	t.Helper()
 	got := webtest.Eval[walked](tab, with(`["explain/names.js", "explain/rules.js", "explain/scope.js", "explain/terms.js", "api.js"]`, "const rowsBy = "+rowsBy+", only = "+only+";"+addUp))
@@ -82,7 +83,7 @@ func walk(t *testing.T, tab *webtest.Tab, rowsBy, only string) walked {
 	return got
 }
 
-// TestAnyFigureIsAsked asks for figures of a plant that was played.
+// TestAnyFigureIsAsked explains figures of a simulated plant.
 func TestAnyFigureIsAsked(t *testing.T) {
 	s, tab := floor(t, "readonly", "/floor", floorIsThere)
 	aFigureIsAsked(t, s, tab)
@@ -107,7 +108,7 @@ func everyFigureAddsUp(t *testing.T, tab *webtest.Tab) {
 	tab.Clean()
 }
 
-// TestAShiftAddsUp: what a row by shift is summed from, where shifts go on over midnight: they belong to the day in which
+// TestAShiftAddsUp checks the breakdown of a row by shift with shifts across midnight: they belong to the day in which
 // they start.
 func TestAShiftAddsUp(t *testing.T) {
 	var doc map[string]any
@@ -143,7 +144,8 @@ func TestAShiftAddsUp(t *testing.T) {
 	tab.Clean()
 }
 
-// aFigureIsAsked: the dialog of a figure shows its terms, its rule and its rows, down to the signals, and by keyboard.
+// aFigureIsAsked: the dialog of a figure shows its terms, its rule and its rows, down to the signals, and works by
+// keyboard.
 func aFigureIsAsked(t *testing.T, s *webtest.Service, tab *webtest.Tab) {
 	t.Helper()
 	var rows []struct {
@@ -179,7 +181,7 @@ func aFigureIsAsked(t *testing.T, s *webtest.Service, tab *webtest.Tab) {
 	tab.Shot("explain-oee-dark")
 	tab.Axe()
 	tab.Media("prefers-color-scheme", "light")
-	// An hour, a minute, and what that was made of.
+	// An hour, a minute, and the signals of the minute.
 	tab.Click(".explain tbody tr:nth-child(2) .link")
 	tab.Until(`document.querySelector(".explain-path") && document.querySelectorAll(".explain[aria-busy=false] .parts tbody tr").length === 60`)
 	if got := webtest.Eval[string](tab, `document.querySelector(".explain .adds").dataset.adds`); got != "true" {
@@ -189,7 +191,7 @@ func aFigureIsAsked(t *testing.T, s *webtest.Service, tab *webtest.Tab) {
 	tab.Until(`document.querySelectorAll(".explain-path li").length === 3 && document.querySelector("[aria-label=Signals] tbody tr")`)
 	tab.Shot("explain-minute")
 	tab.Axe()
-	// The way back up, and out: the focus is where it was.
+	// Back to the start and out of the dialog: the focus returns.
 	tab.Click(".explain-path .link")
 	tab.Until(`!document.querySelector(".explain-path")`)
 	tab.Press(kb.Escape)
@@ -200,7 +202,7 @@ func aFigureIsAsked(t *testing.T, s *webtest.Service, tab *webtest.Tab) {
 		tab.Press(kb.Escape)
 		tab.Until(`!document.querySelector("dialog")`)
 	}
-	// A cause's share of the downtime: the line that is asked for stands among all.
+	// A cause's share of the downtime: the selected row is shown among all.
 	var causes []struct {
 		CauseCode *string
 		Share     float64

@@ -10,7 +10,7 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// aWheelTurns: by less than minutes at a time it zooms all the same, and asks for what it shows when it rests.
+// aWheelTurns: small wheel movements add up to a zoom, and data is requested when the wheel stops.
 func aWheelTurns(t *testing.T, tab *webtest.Tab) {
 	t.Helper()
 	tab.Visit("/floor/station/CAST-1?range=PT5M/now")
@@ -30,7 +30,7 @@ func aWheelTurns(t *testing.T, tab *webtest.Tab) {
 	}
 }
 
-// sharesMakeTheWhole: the classes of time share all of it, with planned non-production in them.
+// sharesMakeTheWhole: the classes of time add up to the whole, including planned non-production.
 func sharesMakeTheWhole(t *testing.T, s *webtest.Service, tab *webtest.Tab) {
 	t.Helper()
 	var rows []struct {
@@ -59,7 +59,7 @@ func sharesMakeTheWhole(t *testing.T, s *webtest.Service, tab *webtest.Tab) {
 	}
 }
 
-// stationsAreChangedQuickly: the one that was wanted last is shown, whichever answers last.
+// stationsAreChangedQuickly: the last selected station is shown, whichever answer arrives last.
 func stationsAreChangedQuickly(t *testing.T, tab *webtest.Tab) {
 	t.Helper()
 	tab.Visit("/floor/station/CAST-1")
@@ -79,7 +79,7 @@ func stationsAreChangedQuickly(t *testing.T, tab *webtest.Tab) {
 	tab.Clean()
 }
 
-// aPlotIsGivenOtherWords: what names the moments and values of a chart is that of the data that it shows.
+// aPlotIsGivenOtherWords: the labels of times and values in a chart belong to the shown data.
 func aPlotIsGivenOtherWords(t *testing.T, tab *webtest.Tab) {
 	t.Helper()
 	got := webtest.Eval[[]string](tab, with(`["plot.js", "../vendor/lit-html/lit-html.js"]`, `

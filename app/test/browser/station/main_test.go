@@ -12,8 +12,8 @@ import (
 
 func TestMain(m *testing.M) { webtest.Main(m) }
 
-// alwaysOn is the demonstration's plant without shift patterns: it runs at every hour of every day, and its day is as old
-// whenever a test runs.
+// alwaysOn returns the demo's plant without shift patterns: it runs at every hour of every day, and its day has the
+// same age whenever a test runs.
 func alwaysOn(t *testing.T, change ...func(station map[string]any)) []byte {
 	t.Helper()
 	var doc map[string]any
@@ -30,7 +30,7 @@ func alwaysOn(t *testing.T, change ...func(station map[string]any)) []byte {
 	return b
 }
 
-// everywhere takes the shift patterns away, and changes each station.
+// everywhere removes the shift patterns and changes each station.
 func everywhere(v any, change []func(station map[string]any)) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -54,7 +54,7 @@ func everywhere(v any, change []func(station map[string]any)) {
 	}
 }
 
-// floor opens a page of the floor of a plant that was played.
+// floor opens a page of the floor with a simulated plant.
 func floor(t *testing.T, role, path, ready string) (*webtest.Service, *webtest.Tab) {
 	t.Helper()
 	s := webtest.Serve(t, webtest.Options{Manifest: alwaysOn(t), Simulated: true})
@@ -65,7 +65,7 @@ func floor(t *testing.T, role, path, ready string) (*webtest.Service, *webtest.T
 	return s, tab
 }
 
-// with returns an expression in which the modules of assets/shared that are named stand as m[0], m[1] …; body gives its value.
+// with returns an expression in which the named modules of assets/shared are m[0], m[1] …; body is its value.
 func with(modules, body string) string {
 	return `(async () => {
 		const shell = document.querySelector("script[type=module]").src;

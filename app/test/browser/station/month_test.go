@@ -15,7 +15,8 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// sendMonth sends 31 days of a station's signals, one a minute: stops of different lengths, slow hours and dead radio in it.
+// sendMonth sends 31 days of a station's signals, one a minute, with stops of different lengths, slow hours and lost
+// connections.
 func sendMonth(t *testing.T, s *webtest.Service, code string) {
 	t.Helper()
 	const minutes = 31 * 24 * 60
@@ -35,7 +36,7 @@ func sendMonth(t *testing.T, s *webtest.Service, code string) {
 		batch = batch[:0]
 	}
 	for i := range minutes {
-		if i%1440 > 1300 && i%1440 < 1340 { // dead radio
+		if i%1440 > 1300 && i%1440 < 1340 { // lost connection
 			continue
 		}
 		runs := i%97 > 3+i/1440 // stops of 3 to 34 minutes
@@ -55,8 +56,8 @@ func sendMonth(t *testing.T, s *webtest.Service, code string) {
 	send()
 }
 
-// zoomTime returns how long, in ms, the page takes from the click on a button of the timeline's controls until the ribbon and
-// the charts show that time, the frame included; and how much of it the answer was on its way.
+// zoomTime returns how long, in ms, the page takes from the click on a button of the timeline's controls until the
+// ribbon and the charts are drawn; and how much of that is spent waiting for the answer.
 func zoomTime(tab *webtest.Tab, button string) (took, asked float64) {
 	times := webtest.Eval[[]float64](tab, fmt.Sprintf(`new Promise((done) => {
 		const last = () => performance.getEntriesByName("station-drawn").at(-1)?.startTime ?? 0, before = last(), start = performance.now();
@@ -68,7 +69,7 @@ func zoomTime(tab *webtest.Tab, button string) (took, asked float64) {
 	return times[0], times[1]
 }
 
-// busy returns how long the page's thread has worked so far, in ms: what other programs do meanwhile does not count.
+// busy returns the page thread's processor time so far, ms, without that of other programs.
 func busy(t *testing.T, tab *webtest.Tab) float64 {
 	t.Helper()
 	got, err := chromedp.Call(tab.Context(), performance.GetMetrics, chromedp.Void{})
@@ -84,8 +85,8 @@ func busy(t *testing.T, tab *webtest.Tab) float64 {
 	return 0
 }
 
-// TestAMonthIsDrawnAtOnce measures how long a month takes from the click to the picture, on this computer and on one of a
-// quarter of its speed.
+// TestAMonthIsDrawnAtOnce measures the time of a month from the click to the picture, on this computer and on one with
+// a quarter of its speed.
 func TestAMonthIsDrawnAtOnce(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: alwaysOn(t, func(station map[string]any) {
 		station["forceAllShiftTimeAsPlannedProduction"], station["downtimeDetectionMode"], station["utilisationDowntimeThreshold"] = true, "utilisation", 300_000

@@ -16,10 +16,10 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// isDrawn is true when the ribbon shows the time of the address and the figures stand below it.
+// isDrawn is true when the ribbon shows the range of the address and the figures are below it.
 const isDrawn = `document.querySelector(".ribbon")?.dataset.drawn && document.querySelectorAll(".station-tiles .figure").length > 6 && document.querySelector(".u-over")`
 
-// shown returns the time that the ribbon shows.
+// shown returns the range shown by the ribbon.
 func shown(tab *webtest.Tab) (from, to time.Time) {
 	var a, b float64
 	text := webtest.Eval[string](tab, `document.querySelector(".ribbon").dataset.drawn`)
@@ -29,7 +29,8 @@ func shown(tab *webtest.Tab) (from, to time.Time) {
 	return time.UnixMilli(int64(a)), time.UnixMilli(int64(b))
 }
 
-// mouse moves, presses or releases the mouse at a part of the ribbon's width, from 0 to 1, and so many CSS px below its top.
+// mouse moves, presses or releases the mouse at a fraction of the ribbon's width, 0 to 1, and a number of CSS px below
+// its top.
 func mouse(tab *webtest.Tab, kind input.DispatchMouseEventType, part, y float64, change ...func(*input.DispatchMouseEventParams)) {
 	box := webtest.Eval[[]float64](tab, `(() => { document.querySelector(".ribbon").scrollIntoView({ block: "center" }); const b = document.querySelector(".ribbon").getBoundingClientRect(); return [b.left, b.top, b.width]; })()`)
 	p := input.DispatchMouseEventParams{Type: kind, X: box[0] + 56 + part*(box[2]-70), Y: box[1] + y}
@@ -44,7 +45,7 @@ func mouse(tab *webtest.Tab, kind input.DispatchMouseEventType, part, y float64,
 	}
 }
 
-// TestAStationsPage uses the page of a station that was played.
+// TestAStationsPage uses the page of a simulated station.
 func TestAStationsPage(t *testing.T) {
 	s, tab := floor(t, "supervisor", "/floor/station/CAST-1?range=PT300M/now", isDrawn)
 	theTimelineIsZoomed(t, tab)
@@ -57,8 +58,8 @@ func TestAStationsPage(t *testing.T) {
 	aStationIsLookedAt(t, s, tab)
 }
 
-// theTimelineIsZoomed: by buttons, keys, the wheel and a drag; the address shows the same; the way back works; what ends
-// now follows the clock.
+// theTimelineIsZoomed: by buttons, keys, the wheel and a drag. The address has the range, going back works, and a range
+// that ends now follows the clock.
 func theTimelineIsZoomed(t *testing.T, tab *webtest.Tab) {
 	t.Helper()
 	tab.Shot("station")
@@ -82,7 +83,7 @@ func theTimelineIsZoomed(t *testing.T, tab *webtest.Tab) {
 	for range 6 {
 		tab.Press("+")
 	}
-	spans(time.Minute) // no shorter
+	spans(time.Minute) // the shortest range
 	button("1 h")
 	spans(time.Hour)
 	tab.Eval(`document.querySelector(".ribbon").focus()`)
@@ -92,7 +93,7 @@ func theTimelineIsZoomed(t *testing.T, tab *webtest.Tab) {
 	if _, to := shown(tab); end.Sub(to) < 14*time.Minute || end.Sub(to) > 16*time.Minute {
 		t.Errorf("an arrow moved the end by %v, want a quarter of an hour", end.Sub(to))
 	}
-	// A drag shows what lies below it, in whole minutes.
+	// A drag shows the dragged range, in whole minutes.
 	from, _ := shown(tab)
 	mouse(tab, input.DispatchMouseEventTypeMousePressed, .25, 40)
 	mouse(tab, input.DispatchMouseEventTypeMouseMoved, .4, 40, func(p *input.DispatchMouseEventParams) { p.Button = input.MouseButtonLeft })
@@ -102,7 +103,7 @@ func theTimelineIsZoomed(t *testing.T, tab *webtest.Tab) {
 	if a.Sub(from) < 13*time.Minute || a.Sub(from) > 16*time.Minute || b.Sub(a) < 14*time.Minute || b.Sub(a) > 17*time.Minute {
 		t.Errorf("a drag over the second quarter of an hour from %v shows %v to %v", from, a, b)
 	}
-	// The link shows the same, elsewhere too.
+	// The link shows the same in another tab.
 	link := webtest.Eval[string](tab, `location.pathname + location.search`)
 	beside := tab.Beside()
 	beside.Visit(link)
@@ -113,7 +114,7 @@ func theTimelineIsZoomed(t *testing.T, tab *webtest.Tab) {
 	beside.Close()
 	tab.Eval(`history.back()`)
 	spans(time.Hour)
-	// The wheel zooms about the pointer: what is below it stays there.
+	// The wheel zooms around the pointer, whose time stays in place.
 	from, _ = shown(tab)
 	mouse(tab, input.DispatchMouseEventTypeMouseWheel, .25, 40, func(p *input.DispatchMouseEventParams) { p.DeltaX, p.DeltaY = 1, -100 })
 	tab.Until(fmt.Sprintf(`Number(document.querySelector(".ribbon").dataset.drawn.split("/")[0]) > %d`, from.UnixMilli()))
@@ -121,14 +122,14 @@ func theTimelineIsZoomed(t *testing.T, tab *webtest.Tab) {
 	if at, was := c.Add(d.Sub(c)/4), from.Add(15*time.Minute); at.Sub(was).Abs() > 2*time.Minute || d.Sub(c) >= time.Hour {
 		t.Errorf("below the pointer is %v now, was %v; it shows %v", at, was, d.Sub(c))
 	}
-	// What is pressed while a wheel still turns holds when it rests.
+	// A button pressed while the wheel still turns takes precedence.
 	tab.Eval(`document.querySelector(".ribbon").dispatchEvent(new WheelEvent("wheel", { deltaX: 1, deltaY: -100, clientX: 600, bubbles: true, cancelable: true })), [...document.querySelectorAll(".controls button")].find((b) => b.textContent === "Shift").click()`)
 	tab.Eval(`new Promise((rest) => setTimeout(rest, 1000))`)
 	tab.Until(`!location.search && document.querySelector(".following")`)
 	tab.Clean()
 }
 
-// aStationIsLookedAt: the cursor's words, a stretch that is clicked on, where it leads, another station, and figures.
+// aStationIsLookedAt: the cursor's text, a clicked range and its link, another station, and figures.
 func aStationIsLookedAt(t *testing.T, s *webtest.Service, tab *webtest.Tab) {
 	t.Helper()
 	var stops []struct{ StationCode string }
@@ -150,7 +151,7 @@ func aStationIsLookedAt(t *testing.T, s *webtest.Service, tab *webtest.Tab) {
 	tab.Until(`document.querySelector(".picked strong")`)
 	tab.Shot("picked")
 	tab.Axe()
-	// A stop leads to the page of stops, and onto the timeline.
+	// A stop links to the page of stops, and to the timeline.
 	tab.Until(`document.querySelector("[aria-label=Stops] tbody tr")`)
 	href := webtest.Eval[string](tab, `document.querySelector("[aria-label=Stops] tbody td a").getAttribute("href")`)
 	if at, err := url.Parse(href); err != nil || at.Path != "/floor/stops" || at.Query().Get("stations") != code || at.Query().Get("issue") == "" {
@@ -159,11 +160,11 @@ func aStationIsLookedAt(t *testing.T, s *webtest.Service, tab *webtest.Tab) {
 	tab.Until(`document.querySelector('.station-columns a[href^="/floor/schedules?"]').search.includes("at=20")`)
 	tab.Click("[aria-label=Stops] tbody .link")
 	tab.Until(`new URLSearchParams(location.search).get("range").includes("Z/")`)
-	// The timeline as a table says the same to those who do not see it.
+	// The timeline is also available as a table for people who cannot see it.
 	tab.Click(".timeline details summary")
 	tab.Until(`document.querySelectorAll(".timeline details tbody tr").length > 0`)
 	tab.Axe()
-	// A figure tells how it comes about, of just this time.
+	// A figure is explained for exactly this range.
 	tab.Until(isDrawn)
 	tab.Click(".station-tiles .main .figure")
 	tab.Until(`document.querySelector(".explain[aria-busy=false] .equation")`)
@@ -181,7 +182,7 @@ func aStationIsLookedAt(t *testing.T, s *webtest.Service, tab *webtest.Tab) {
 	if webtest.Eval[bool](tab, `Boolean(document.querySelector("[data-chart=counts]"))`) {
 		t.Error("counts are drawn of a meter")
 	}
-	// Energy is taken apart down to the signals of an hour, which have the readings.
+	// Energy is broken down to the signals of an hour, which have the meter's readings.
 	tab.Eval(`[...document.querySelectorAll(".station-tiles .figure")].find((b) => b.textContent.includes("kWh")).click()`)
 	tab.Until(`document.querySelector(".explain[aria-busy=false] .adds")?.dataset.adds === "true"`)
 	tab.Click(".explain tbody .link")
@@ -196,7 +197,7 @@ func aStationIsLookedAt(t *testing.T, s *webtest.Service, tab *webtest.Tab) {
 	tab.Axe()
 }
 
-// touch puts fingers at parts of the ribbon's width.
+// touch puts fingers at fractions of the ribbon's width.
 func touch(t *testing.T, tab *webtest.Tab, kind input.DispatchTouchEventType, parts ...float64) {
 	t.Helper()
 	box := webtest.Eval[[]float64](tab, `(() => { const b = document.querySelector(".ribbon").getBoundingClientRect(); return [b.left, b.top, b.width]; })()`)
@@ -210,7 +211,7 @@ func touch(t *testing.T, tab *webtest.Tab, kind input.DispatchTouchEventType, pa
 	}
 }
 
-// fingersZoom: two fingers spread the time, and what was below each stays there; one moves it.
+// fingersZoom: two fingers zoom, with the times below them staying in place; one finger moves the range.
 func fingersZoom(t *testing.T, tab *webtest.Tab) {
 	t.Helper()
 	tab.Eval(`[...document.querySelectorAll(".controls button")].find((b) => b.textContent === "Week").click()`)
@@ -240,7 +241,7 @@ func fingersZoom(t *testing.T, tab *webtest.Tab) {
 	}
 }
 
-// TestAnAlertIsPutUp: a supervisor puts it up and takes it down, and says who works there; all who look see it.
+// TestAnAlertIsPutUp: a supervisor sets and removes an alert and sets the operator; all viewers see both.
 func TestAnAlertIsPutUp(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: alwaysOn(t)})
 	tab := webtest.Open(t, s.Base, webtest.TabletTall)
@@ -256,7 +257,8 @@ func TestAnAlertIsPutUp(t *testing.T) {
 	tab.Until(`document.querySelector("dialog textarea")`)
 	tab.Axe()
 	press("Put up")
-	tab.Until(`document.querySelector("dialog [role=alert]")?.textContent.trim().length > 0`) // refused, in the service's words
+	// refused, in the service's words
+	tab.Until(`document.querySelector("dialog [role=alert]")?.textContent.trim().length > 0`)
 	tab.Type("dialog textarea", "خطر: Mind the <b>step</b>")
 	press("Put up")
 	tab.Until(`!document.querySelector("dialog") && document.querySelector(".station-alert strong")?.textContent === "خطر: Mind the <b>step</b>"`)

@@ -22,7 +22,7 @@ type correction struct {
 	UndoneAt     *string
 }
 
-// availability returns that of a station in a range, from GET /oee.
+// availability returns a station's availability in a range, from GET /oee.
 func (p *plant) availability(code string, from, to time.Duration) float64 {
 	p.t.Helper()
 	var list []struct{ Availability struct{ Value float64 } }
@@ -30,7 +30,8 @@ func (p *plant) availability(code string, from, to time.Duration) float64 {
 	return list[0].Availability.Value
 }
 
-// TestCorrections: a threshold of the past is set right, after a look that stores nothing; the figures follow it, and its undoing.
+// TestCorrections: a past threshold is corrected after a preview that stores nothing; the figures follow it and its
+// undoing.
 func TestCorrections(t *testing.T) {
 	p := open(t)
 	p.runs("PRESS-1", [2]time.Duration{180 * min, 170 * min}, [2]time.Duration{120 * min, 117 * min})
@@ -42,7 +43,7 @@ func TestCorrections(t *testing.T) {
 	choose(tab, "#f-field-0", "Shortest stop that is downtime")
 	tab.Until(`document.querySelector(".change")?.textContent.includes("Now: 1 min")`)
 	tab.Type("#f-value-0", "5 min")
-	p.signInAgain(tab, "admin") // what was entered stays
+	p.signInAgain(tab, "admin") // the entered values remain
 	tab.Until(`document.querySelector("#f-value-0")?.value === "5 min"`)
 	tab.Axe()
 	button(tab, ".maker", "Look at the effect")
@@ -64,7 +65,7 @@ func TestCorrections(t *testing.T) {
 	if len(list()) != 0 {
 		t.Error("a look has made a correction")
 	}
-	set(tab, "#f-value-0", "20 min") // what was seen of the effect holds no more
+	set(tab, "#f-value-0", "20 min") // the preview is outdated
 	tab.Until(`!document.querySelector(".effects") && ![...document.querySelectorAll(".maker button")].some((b) => b.textContent === "Make the correction")`)
 	button(tab, ".maker", "Look at the effect")
 	tab.Until(`document.querySelector(".effects")?.textContent.includes("−13 min")`)
@@ -88,7 +89,7 @@ func TestCorrections(t *testing.T) {
 	follows(1)
 	tab.Axe()
 
-	// Undone by somebody else meanwhile: the sentence stands where it was asked.
+	// Already undone by another user: the error is shown at the question.
 	button(tab, "tbody", "Undo")
 	tab.Until(`document.querySelector("dialog .effects")?.textContent.includes("+13 min")`)
 	tab.Shot("undo")
@@ -101,7 +102,7 @@ func TestCorrections(t *testing.T) {
 	tab.Visit("/floor/corrections")
 	tab.Until(`document.querySelector("tr.undone")?.textContent.includes("Undone")`)
 
-	// A shift pattern that there is not, an SKU's rate, and what the service refuses.
+	// A missing shift pattern, a SKU's rate, and an error of the service.
 	tab.Visit("/floor/corrections?" + query.Encode())
 	button(tab, ".maker", "+ Shift pattern")
 	choose(tab, "#f-code-0", "One that there is not now")

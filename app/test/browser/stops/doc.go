@@ -1,2 +1,3 @@
-// Package stops tests the floor's pages about stops, Tasks, corrections and thresholds in a browser, against the service.
+// Package stops tests the floor's pages about stops, Tasks, corrections and thresholds in a browser, against the
+// service.
 package stops

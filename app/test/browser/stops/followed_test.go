@@ -10,8 +10,8 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// A list that grows while its pages are read comes to an end; stations are read again to their last row, one time after the
-// other, and once more where that failed.
+// Reading a list that grows meanwhile ends. Stations are refreshed to their last row, one after the other, and again
+// after a failure.
 func TestAListIsFollowed(t *testing.T) {
 	p := open(t)
 	tab := p.page("supervisor", "/floor/stops", `document.querySelector(".empty")`)
@@ -45,12 +45,13 @@ func TestAListIsFollowed(t *testing.T) {
 	tab.Clean()
 }
 
-// A time is asked for on the plant's clock, whatever the viewer's, and the choice says what is shown, also when it was called off.
+// A range is entered on the plant's clock, whatever the viewer's zone, and the selection shows the actual range, even
+// after cancelling.
 func TestATimeIsAskedOnThePlantsClock(t *testing.T) {
 	p := open(t)
 	tab := p.page("supervisor", "/floor/stops", `document.querySelector(".empty")`)
 	const chosen = `document.querySelector(".scope select").value`
-	for _, from := range []string{"06:00", "07:00"} { // one after the other, of which neither has a name
+	for _, from := range []string{"06:00", "07:00"} { // one after the other, neither with a name
 		choose(tab, ".scope select", "Other …")
 		tab.Until(`document.querySelector("dialog[open]")?.textContent.includes("On the clock of Asia/Tokyo")`)
 		set(tab, "#range-from", "2026-02-03T"+from)
@@ -67,8 +68,8 @@ func TestATimeIsAskedOnThePlantsClock(t *testing.T) {
 	tab.Clean()
 }
 
-// What is said of stops stands once, also where the answer to it was lost and it is sent again; and where the network is gone
-// the others of many are not tried one after the other.
+// An entry about stops is made once, even if its answer was lost and it is repeated. If the network fails, the
+// remaining stops of a selection are not tried one by one.
 func TestWhatIsSaidTwiceStandsOnce(t *testing.T) {
 	p := open(t)
 	p.runs("PRESS-1", [2]time.Duration{180 * min, 170 * min}, [2]time.Duration{100 * min, 60 * min})

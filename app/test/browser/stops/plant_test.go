@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { webtest.Main(m) }
 
-// manifest is of a plant that is always in shift, whose stations plan all of it: a stop needs no schedule, and no hour of the day.
+// manifest is a plant always in shift whose stations plan all of it: a stop needs no schedule and can be at any hour.
 const manifest = `{"version": "v1", "account": {"id": "demo", "domain": "demo.example", "enableTasks": "on", "enableHistoricalCorrection": "on", "includeTaskListCodes": ["SAFETY", "SHIFT"],
 	"reasons": [
 		{"code": "FAULT", "name": "Breakdown", "type": ["downtime"], "reasons": [{"code": "JAM", "name": "Jam", "type": ["downtime"]}, {"code": "BELT", "name": "Ремень порван", "description": "Call the fitter.", "type": ["downtime"]}]},
@@ -31,18 +31,18 @@ const manifest = `{"version": "v1", "account": {"id": "demo", "domain": "demo.ex
 		{"code": "PRESS-2", "name": "Press 2", "downtimeDetectionMode": "utilisation", "utilisationDowntimeThreshold": 60000, "forceAllShiftTimeAsPlannedProduction": true, "excludeReasonCodes": ["BELT"]},
 		{"code": "HAND", "name": "Hand work", "enableManualDowntime": "off", "includeTaskListCodes": []}]}]}]}}`
 
-// past is how long the plant has been there when a test begins.
+// past is the age of the plant at the start of a test.
 const past = 5 * time.Hour
 
-// plant is a service whose account is as old as past.
+// plant is a service whose account has the age past.
 type plant struct {
 	*webtest.Service
 	t   *testing.T
-	now time.Time // a whole minute, a little ago
+	now time.Time // a whole minute, shortly before now
 }
 
-// open starts it. connected are stations whose silence means that they stand, so that a stop of theirs goes on however long the
-// test takes.
+// open starts the service. connected are stations whose silence counts as a standstill, so that their stops continue
+// during the whole test.
 func open(t *testing.T, connected ...string) *plant {
 	t.Helper()
 	var behind atomic.Int64
@@ -58,13 +58,13 @@ func open(t *testing.T, connected ...string) *plant {
 	return &plant{Service: s, t: t, now: time.Now().Truncate(time.Minute)}
 }
 
-// ago returns a moment so long ago as the API takes it.
+// ago returns a time in the past in the API's format.
 func (p *plant) ago(d time.Duration) string {
 	return p.now.Add(-d).UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
-// runs lets a station produce but for some stops, each {begin, end} ago; one that ends 0 ago goes on. It waits until the API has
-// those that are long enough.
+// runs lets a station produce except for some stops, each {begin, end} ago; one that ends 0 ago is in progress. It
+// waits until the API returns those that are long enough.
 func (p *plant) runs(code string, stops ...[2]time.Duration) {
 	p.t.Helper()
 	var signals []string
@@ -74,7 +74,7 @@ func (p *plant) runs(code string, stops ...[2]time.Duration) {
 	stopped := func(at time.Duration) bool {
 		return slices.ContainsFunc(stops, func(s [2]time.Duration) bool { return at <= s[0] && (at > s[1] || s[1] == 0) })
 	}
-	for at := past; at >= 0; at -= 2 * time.Minute { // a machine that says nothing for five minutes is not known of
+	for at := past; at >= 0; at -= 2 * time.Minute { // a machine that is silent for five minutes is unknown
 		say(at, !stopped(at))
 	}
 	for _, s := range stops {
@@ -85,7 +85,7 @@ func (p *plant) runs(code string, stops ...[2]time.Duration) {
 	}
 	p.Call("POST", "/signal", raw(`{"signals":[`+strings.Join(signals, ",")+`]}`), nil)
 	stops = slices.DeleteFunc(stops, func(s [2]time.Duration) bool { return s[0]-s[1] < time.Minute })
-	for range 200 { // before they are computed it may be one long stop
+	for range 200 { // until they are calculated, it may be one long stop
 		found := p.issues(code)
 		if len(found) == len(stops) && !slices.ContainsFunc(stops, func(s [2]time.Duration) bool {
 			return !slices.ContainsFunc(found, func(x issue) bool { return x.StartAt == p.ago(s[0]) })
@@ -99,7 +99,7 @@ func (p *plant) runs(code string, stops ...[2]time.Duration) {
 
 type raw string
 
-// MarshalJSON returns it as it is.
+// MarshalJSON returns the text unchanged.
 func (r raw) MarshalJSON() ([]byte, error) { return []byte(r), nil }
 
 type part struct {
@@ -126,14 +126,14 @@ type issue struct {
 	}
 }
 
-// issues returns those of a station, the latest first.
+// issues returns the issues of a station, the latest first.
 func (p *plant) issues(code string) (list []issue) {
 	p.t.Helper()
 	p.Call("GET", "/issue?limit=1000&stationcodes="+code+"&from="+p.ago(past)+"&to="+p.ago(-time.Hour), nil, &list)
 	return list
 }
 
-// only returns the issue of an id; it fails when there is not exactly one.
+// only returns the issue with an ID; it fails unless there is exactly one.
 func (p *plant) only(code, id string) issue {
 	p.t.Helper()
 	for _, i := range p.issues(code) {
@@ -145,7 +145,7 @@ func (p *plant) only(code, id string) issue {
 	return issue{}
 }
 
-// page opens a page of the floor as somebody of a role.
+// page opens a page of the floor as a user with a role.
 func (p *plant) page(role, path, ready string, view ...webtest.Viewport) *webtest.Tab {
 	p.t.Helper()
 	v := webtest.Laptop
@@ -159,23 +159,23 @@ func (p *plant) page(role, path, ready string, view ...webtest.Viewport) *webtes
 	return tab
 }
 
-// button clicks on the button of a text below a selector.
+// button clicks the button with a text below a selector.
 func button(tab *webtest.Tab, below, text string) {
 	find := fmt.Sprintf(`[...document.querySelectorAll(%q)].find((b) => b.textContent.trim().startsWith(%q) && !b.disabled)`, below+" button", text)
 	tab.Until(find)
 	tab.Eval(find + `.click()`)
 }
 
-// gone waits until no dialog is there: one that is closed goes a moment later, and with it what was kept of it.
+// gone waits until no dialog exists: a closed one is removed a moment later, with its stored values.
 func gone(tab *webtest.Tab) { tab.Until(`!document.querySelector("dialog")`) }
 
-// set enters a value in a control and leaves it, as a person does.
+// set enters a value in a control and leaves it, like a person.
 func set(tab *webtest.Tab, selector, value string) {
 	tab.Until(fmt.Sprintf(`document.querySelector(%q)`, selector))
 	tab.Eval(fmt.Sprintf(`((e) => { e.value = %q; e.dispatchEvent(new Event("input", { bubbles: true })); e.dispatchEvent(new Event("change", { bubbles: true })); })(document.querySelector(%q))`, value, selector))
 }
 
-// choose takes the option of a label.
+// choose selects the option with a label.
 func choose(tab *webtest.Tab, selector, label string) {
 	tab.Until(fmt.Sprintf(`[...(document.querySelector(%q)?.options ?? [])].some((o) => o.label.trim() === %q)`, selector, label))
 	tab.Eval(fmt.Sprintf(`((e) => { e.selectedIndex = [...e.options].findIndex((o) => o.label.trim() === %q); e.dispatchEvent(new Event("change", { bubbles: true })); })(document.querySelector(%q))`, label, selector))
@@ -188,7 +188,7 @@ func text(s *string) string {
 	return *s
 }
 
-// signInAgain ends the session that a page has, lets the page find that out, and brings its person back to it.
+// signInAgain ends a page's session, waits until the page notices, and signs its user in again.
 func (p *plant) signInAgain(tab *webtest.Tab, role string) {
 	p.t.Helper()
 	tab.Eval(`fetch("/auth/logout", { method: "POST", headers: { "Content-Type": "application/json" } })`)

@@ -16,12 +16,12 @@ import (
 
 const min = time.Minute
 
-// rows waits until the list has so many stops.
+// rows waits until the list has a number of stops.
 func rows(tab *webtest.Tab, n int) {
 	tab.Until(fmt.Sprintf(`document.querySelectorAll(".stop-row[data-issue]").length === %d`, n))
 }
 
-// stop opens one of the list.
+// stop opens a stop of the list.
 func stop(tab *webtest.Tab, id string) {
 	tab.Click(fmt.Sprintf(`.stop-row[data-issue=%q] a`, id))
 	tab.Until(fmt.Sprintf(`document.querySelector(".stop-one")?.dataset.issue === %q`, id))
@@ -29,7 +29,7 @@ func stop(tab *webtest.Tab, id string) {
 
 func rangeOf(p *plant) string { return p.ago(past) + "/" + p.ago(-time.Hour) }
 
-// TestStopsAreFound: every filter stands in the address, and a link shows the same.
+// TestStopsAreFound: the address has every filter, and a link shows the same.
 func TestStopsAreFound(t *testing.T) {
 	p := open(t, "PRESS-2")
 	p.runs("PRESS-1", [2]time.Duration{180 * min, 170 * min}, [2]time.Duration{120 * min, 117 * min})
@@ -43,7 +43,7 @@ func TestStopsAreFound(t *testing.T) {
 	}
 	tab.Axe()
 	tab.Shot("stops")
-	choose(tab, ".scope label:nth-of-type(6) select", "Breakdown") // with what is below it
+	choose(tab, ".scope label:nth-of-type(6) select", "Breakdown") // with its children
 	rows(tab, 1)
 	if got := tab.Text(".stop-row[data-issue]"); !strings.Contains(got, "Ремень порван") || !strings.Contains(got, "at the drive") || !strings.Contains(got, "3 min") {
 		t.Errorf("the row is %q", got)
@@ -56,7 +56,8 @@ func TestStopsAreFound(t *testing.T) {
 	rows(tab, 1)
 	tab.Until(`new URLSearchParams(location.search).get("atleast") === "15min" && location.search.includes("cause=none") && location.search.includes("open=true")`)
 	first := tab.Text(".stop-row[data-issue] .stop-length")
-	tab.Until(fmt.Sprintf(`document.querySelector(".stop-row[data-issue] .stop-length").textContent.trim() !== %q`, first)) // it goes on
+	// it is in progress
+	tab.Until(fmt.Sprintf(`document.querySelector(".stop-row[data-issue] .stop-length").textContent.trim() !== %q`, first))
 	tab.Do(chromedp.Reload())
 	rows(tab, 1)
 	tab.Visit("/floor/stops?cause=BELT,none&range=" + rangeOf(p)) // as other pages link here
@@ -71,7 +72,7 @@ func TestStopsAreFound(t *testing.T) {
 	if got := webtest.Eval[string](tab, `[...document.querySelectorAll(".stop-row[data-issue]")].map((r) => r.dataset.issue.split(".")[0]).join(" ")`); got != "PRESS-2 PRESS-2 PRESS-1 PRESS-1" {
 		t.Errorf("the longest first are of %s", got)
 	}
-	// Who reads alone can do nothing, and sees all of it; the arrows go from stop to stop.
+	// Read-only users can see everything and change nothing; the arrow keys move between stops.
 	tab.Eval(`document.querySelector("[data-row='0'] a").focus()`)
 	tab.Press(kb.ArrowDown)
 	tab.Press(kb.ArrowDown)
@@ -81,15 +82,16 @@ func TestStopsAreFound(t *testing.T) {
 		t.Error("who reads alone is offered something to do")
 	}
 	tab.Visit("/floor/stops?range=2026-01-01/2026-01-02&issue=" + short.ID)
-	tab.Until(`document.querySelector(".stop-one")?.textContent.includes("at the drive")`) // of another time than the list
+	// outside of the list's range
+	tab.Until(`document.querySelector(".stop-one")?.textContent.includes("at the drive")`)
 	tab.Visit("/floor/stops?uncaused=1&range=" + rangeOf(p))
 	rows(tab, 3)
-	tab.Visit("/floor/stops?range=2000-01-01/2026-01-02") // more than is kept, or may be asked for
+	tab.Visit("/floor/stops?range=2000-01-01/2026-01-02") // longer than the retention and the limit
 	tab.Until(`document.querySelector("#main .notice.bad")?.innerText.replace(/\s+/g, " ").includes("The stops could not be read. The time must")`)
 	tab.Clean()
 }
 
-// TestTheDayTurns: a page that stays open is of the new day when it begins, and says of which time it is.
+// TestTheDayTurns: an open page switches to the new day when it begins, and shows its range.
 func TestTheDayTurns(t *testing.T) {
 	p := open(t)
 	for path, list := range map[string]string{"/floor/stops": "/issue?", "/floor/tasks?state=done": "/task?"} {
@@ -98,16 +100,18 @@ func TestTheDayTurns(t *testing.T) {
 		tab.Eval(fmt.Sprintf(`import(document.querySelector("script[type=module]").src.replace("floor/main.js", "shared/clock.js")).then((clock) => {
 			const ask = fetch;
 			window.fetch = (path, options) => (path.startsWith(%q) ? new Promise((done) => { window.go = () => done(ask(path, options)); }) : ask(path, options));
-			clock.heard(Date.now() + 86400000, Date.now(), Date.now()); // what the service's clock shows
+			clock.heard(Date.now() + 86400000, Date.now(), Date.now()); // time of the service's clock
 		})`, list))
 		tab.Until(fmt.Sprintf(`window.go && document.querySelector(".span").textContent !== %q`, span))
 		tab.Eval(`window.go()`)
-		tab.Until(fmt.Sprintf(`document.querySelector(".empty") && document.querySelector(".span").textContent === %q`, span)) // it was told another time again
+		// the clock was set again
+		tab.Until(fmt.Sprintf(`document.querySelector(".empty") && document.querySelector(".span").textContent === %q`, span))
 		tab.Clean()
 	}
 }
 
-// TestAStopOfALink: it is being read, cannot be read or is not there; and the answer of a link that was left changes nothing.
+// TestAStopOfALink: it is being read, cannot be read or does not exist; and the answer for a link that was left is
+// ignored.
 func TestAStopOfALink(t *testing.T) {
 	p := open(t)
 	p.runs("PRESS-1", [2]time.Duration{180 * min, 170 * min}, [2]time.Duration{120 * min, 117 * min})
@@ -144,7 +148,8 @@ func TestAStopOfALink(t *testing.T) {
 	tab.Clean()
 }
 
-// TestManyStops: however many there are, few are in the page; they are read in pages, to the end when somebody asks for it, and printed.
+// TestManyStops: however many there are, few are in the page; they are read in pages, completely on request, and
+// printed.
 func TestManyStops(t *testing.T) {
 	p := open(t)
 	tab := p.page("supervisor", "/floor/stops", `document.querySelector(".empty")`)
@@ -175,7 +180,7 @@ func TestManyStops(t *testing.T) {
 	tab.Clean()
 }
 
-// TestStopsAreSpokenOf goes through everything that can be said of a stop, and looks at what the API has then.
+// TestStopsAreSpokenOf makes every kind of entry about a stop, and compares the API's answer.
 func TestStopsAreSpokenOf(t *testing.T) {
 	p := open(t, "PRESS-1")
 	p.runs("PRESS-1", [2]time.Duration{180 * min, 170 * min}, [2]time.Duration{15 * min, 0})
@@ -209,13 +214,14 @@ func TestStopsAreSpokenOf(t *testing.T) {
 
 	button(tab, ".stop-one", "Acknowledge")
 	tab.Until(`document.querySelector("#f-ask-initials")`)
-	p.Call("POST", "/issue/"+old.ID+"/acknowledge", map[string]string{"initials": "XYZ"}, nil) // somebody else was quicker
+	// somebody else was faster
+	p.Call("POST", "/issue/"+old.ID+"/acknowledge", map[string]string{"initials": "XYZ"}, nil)
 	button(tab, "dialog footer", "Acknowledge")
 	tab.Until(`document.querySelector("dialog .notice.bad")?.textContent.startsWith("This stop was acknowledged by XYZ at ")`)
 	tab.Axe()
 	button(tab, "dialog footer", "Cancel")
 	gone(tab)
-	tab.Until(`document.querySelector(".stop-one").textContent.includes("by XYZ")`) // told live
+	tab.Until(`document.querySelector(".stop-one").textContent.includes("by XYZ")`) // updated live
 
 	button(tab, ".stop-one", "Escalate")
 	tab.Until(`document.querySelector("#f-ask-level")`)
@@ -256,20 +262,21 @@ func TestStopsAreSpokenOf(t *testing.T) {
 	}
 	tab.Until(`document.querySelector(".stop-one .facts").textContent.includes("(in ")`)
 
-	// Many at once: reasons that all of their stations have; what one refuses does not keep the others from theirs.
+	// Many at once: with the reasons that all of their stations have; a refusal of one does not prevent the others.
 	tab.Eval(`document.querySelector(".stops-head input").click()`)
 	button(tab, ".stops-sum", "Give the cause of 3 stops")
-	tab.Until(`document.querySelectorAll("dialog .reason").length === 4`) // Ремень порван is not at Press 2
+	tab.Until(`document.querySelectorAll("dialog .reason").length === 4`) // Ремень порван is not available at Press 2
 	tab.Eval(`[...document.querySelectorAll("dialog .reason")].find((r) => r.textContent.includes("Waiting for clay")).click()`)
 	tab.Eval(`(() => { const ask = fetch; window.fetch = (path, options) => { if (!path.includes("PRESS-2") || !path.endsWith("/cause")) return ask(path, options); window.fetch = ask; return Promise.resolve(Response.json({ isSuccess: false, errorCode: "conflict", errorMessage: "somebody was quicker" }, { status: 409, headers: { "X-Time": Date.now() } })); }; })()`)
 	button(tab, "dialog footer", "Give the cause")
-	tab.Until(`[...document.querySelectorAll("dialog footer button")].some((b) => b.textContent === "Give the cause" && !b.disabled)`) // all are sent
+	// all are sent
+	tab.Until(`[...document.querySelectorAll("dialog footer button")].some((b) => b.textContent === "Give the cause" && !b.disabled)`)
 	tab.Until(`document.querySelector("dialog .notice.bad")?.innerText.replace(/\s+/g, " ").includes("1 stop is as before. Stop at Press 2")`)
 	if got := p.only("PRESS-2", other.ID); got.CauseCode != nil || !strings.Contains(tab.Text("dialog .notice.bad"), "Somebody was quicker.") {
 		t.Errorf("what was refused has the cause %s", text(got.CauseCode))
 	}
 	before := len(p.only("PRESS-1", old.ID).Events)
-	button(tab, "dialog footer", "Give the cause") // once more, to that one alone
+	button(tab, "dialog footer", "Give the cause") // again, only for that one
 	gone(tab)
 	if n := len(p.only("PRESS-1", old.ID).Events); n != before {
 		t.Errorf("one that had its cause was given it again: %d events, before %d", n, before)
@@ -283,7 +290,7 @@ func TestStopsAreSpokenOf(t *testing.T) {
 	tab.Clean()
 }
 
-// TestAStopIsSplit by the keyboard, by dragging and by numbers: the parts have its time exactly.
+// TestAStopIsSplit by keyboard, by dragging and by numbers: the parts cover exactly its time.
 func TestAStopIsSplit(t *testing.T) {
 	p := open(t)
 	p.runs("PRESS-1", [2]time.Duration{100*min + 1700*time.Millisecond, 60 * min})
@@ -324,7 +331,7 @@ func TestAStopIsSplit(t *testing.T) {
 	if sum := got.Parts[0].DurationMs + got.Parts[1].DurationMs + got.Parts[2].DurationMs; sum != whole.DurationMs || got.DurationMs != whole.DurationMs || whole.DurationMs != 2_401_700 {
 		t.Errorf("the parts have %d ms, the whole %d, before %d", sum, got.DurationMs, whole.DurationMs)
 	}
-	// A part has a cause of its own.
+	// A part has its own cause.
 	tab.Until(`document.querySelectorAll(".stop-parts li").length === 3`)
 	tab.Eval(`document.querySelectorAll(".stop-parts button")[1].click()`)
 	tab.Until(`document.querySelector("dialog .reason")`)
@@ -337,7 +344,7 @@ func TestAStopIsSplit(t *testing.T) {
 	tab.Clean()
 }
 
-// TestManualDowntime is started, refused while one goes on, ended, and recorded; and where the flag is off that is said.
+// TestManualDowntime starts one, is refused a second one, ends it, and records one; without the flag, the page says so.
 func TestManualDowntime(t *testing.T) {
 	p := open(t)
 	tab := p.page("supervisor", "/floor/stops", `document.querySelector(".empty")`)
@@ -367,7 +374,7 @@ func TestManualDowntime(t *testing.T) {
 	tab.Eval(`(() => { const real = fetch; window.fetch = async (path, options) => { const answer = await real(path, options); if (options?.method !== "POST") return answer; window.fetch = real; throw new TypeError("no network"); }; })()`)
 	button(tab, "dialog footer", "End it")
 	tab.Until(`/does not answer/.test(document.querySelector("dialog .notice.bad")?.textContent)`)
-	button(tab, "dialog footer", "End it") // the same moment: it is the same write
+	button(tab, "dialog footer", "End it") // with the same time: the same write
 	gone(tab)
 	if got := p.only("PRESS-1", made.ID); got.EndAt == nil {
 		t.Error("it goes on")
@@ -390,7 +397,7 @@ func TestManualDowntime(t *testing.T) {
 	tab.Clean()
 }
 
-// TestWhatWasTypedIsKept: a dialog in which something was typed asks before it is left, by every way out.
+// TestWhatWasTypedIsKept: a dialog with typed text asks before it is closed, however it is closed.
 func TestWhatWasTypedIsKept(t *testing.T) {
 	p := open(t)
 	tab := p.page("supervisor", "/floor/stops", `document.querySelector(".empty")`)
@@ -418,7 +425,7 @@ func TestWhatWasTypedIsKept(t *testing.T) {
 	tab.Clean()
 }
 
-// TestADialogIsLeftWhileItIsSent: without a question, since what was typed is on its way, and what comes of it is told.
+// TestADialogIsLeftWhileItIsSent: without a question, because its text has been sent, and the result is reported.
 func TestADialogIsLeftWhileItIsSent(t *testing.T) {
 	p := open(t)
 	p.runs("PRESS-1", [2]time.Duration{100 * min, 60 * min})
@@ -459,7 +466,7 @@ func TestADialogIsLeftWhileItIsSent(t *testing.T) {
 	tab.Clean()
 }
 
-// TestRefusedWrites of tablets are shown to supervisors, with the sentence.
+// TestRefusedWrites: supervisors see refused writes of tablets with their errors.
 func TestRefusedWrites(t *testing.T) {
 	p := open(t)
 	tab := p.page("supervisor", "/floor/stops", `document.querySelector(".refused summary")`, webtest.TabletTall)

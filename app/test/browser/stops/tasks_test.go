@@ -21,11 +21,11 @@ func (p *plant) tasks(query string) (list []task) {
 	return list
 }
 
-// TestTasks are started on demand, completed with initials and notes, and told of live; what was missed stays so.
+// TestTasks: Tasks are started on demand, completed with initials and notes, and updated live; missed ones stay missed.
 func TestTasks(t *testing.T) {
 	p := open(t)
 	tab := p.page("supervisor", "/floor/tasks", `document.querySelector(".page-head .button")`)
-	tab.Until(`document.querySelector(".task-row")?.textContent.includes("Look at the gauge")`) // each minute's
+	tab.Until(`document.querySelector(".task-row")?.textContent.includes("Look at the gauge")`) // due each minute
 	if cut := webtest.Eval[bool](tab, `(() => { const e = document.querySelector(".task-when > span").cloneNode(); e.textContent = "until the schedule ends"; document.querySelector(".task-when").prepend(e); const cut = e.scrollWidth > e.clientWidth; e.remove(); return cut; })()`); cut {
 		t.Error("until when a Task is due is cut off")
 	}
@@ -47,17 +47,17 @@ func TestTasks(t *testing.T) {
 		find := `[...document.querySelectorAll(".task-row button")].find((b) => b.ariaLabel === "Complete ` + title + `")`
 		tab.Until(find)
 		tab.Eval(find + `.click()`)
-		tab.Until(`document.querySelector("#f-ask-initials")?.value === "ABC"`) // whoever was it last
+		tab.Until(`document.querySelector("#f-ask-initials")?.value === "ABC"`) // the last operator
 	}
 	row("Test the guards")
-	button(tab, "dialog footer", "Complete") // it needs notes: the browser says so
+	button(tab, "dialog footer", "Complete") // it requires notes: the browser says so
 	tab.Eval(`document.querySelector("#f-ask-note").required = false`)
 	set(tab, "#f-ask-note", "   ")
 	button(tab, "dialog footer", "Complete")
 	tab.Until(`document.querySelector("#f-ask-note-problem")?.textContent.includes("is required")`)
 	tab.Axe()
-	// Whoever is signed out meanwhile finds what was entered, the box that was not left too; and where the browser tells only
-	// that the page is hidden.
+	// A user whose session ended finds the entered values again, including the field with the focus, even if the
+	// browser only reports that the page is hidden.
 	tab.Type("#f-ask-note", "защита на месте")
 	tab.Eval(`dispatchEvent(new Event("pagehide"))`)
 	if webtest.Eval[bool](tab, `document.activeElement.matches("#f-ask-note")`) {
@@ -65,7 +65,7 @@ func TestTasks(t *testing.T) {
 	}
 	p.signInAgain(tab, "supervisor")
 	tab.Until(`document.querySelector("#f-ask-note")?.value === "защита на месте" && document.querySelector("#f-ask-initials").value === "ABC"`)
-	// Who goes to another page and back with the browser's keys finds the same form, and no second one.
+	// Going to another page and back with the browser's keys shows the same form, and no second one.
 	set(tab, "#f-ask-note", "защита стоит на месте")
 	tab.Eval(`document.querySelector("#menu a[href='/floor/stops']").click()`)
 	tab.Until(`document.querySelector("h1")?.textContent === "Stops"`)
@@ -87,7 +87,7 @@ func TestTasks(t *testing.T) {
 			t.Errorf("done is %+v", done)
 		}
 	}
-	// Somebody else completes the other one: it goes from here; and who was slower is told.
+	// Another user completes the other one: it disappears here, and the slower user is notified.
 	var ways task
 	for _, pending := range p.tasks("state=pending") {
 		if pending.TaskCode == "WAYS" {
@@ -99,7 +99,7 @@ func TestTasks(t *testing.T) {
 	button(tab, "dialog footer", "Complete")
 	tab.Until(`document.querySelector("dialog .notice.bad")?.textContent.includes("was completed by XYZ")`)
 	set(tab, "#f-ask-note", "all of them")
-	tab.Visit("/floor/tasks") // what is done is not asked for again
+	tab.Visit("/floor/tasks") // completed ones are not requested again
 	tab.Until(`document.querySelector(".task-row") && ` + forms + ` === 0`)
 	gone(tab)
 	tab.Until(`![...document.querySelectorAll(".task-row")].some((r) => r.textContent.includes("Walk the escape routes"))`)
@@ -120,7 +120,7 @@ func TestTasks(t *testing.T) {
 	reader.Clean()
 }
 
-// An operator who is bound to no station sees Tasks and stops, and is offered nothing that the service would refuse.
+// An operator bound to no station sees Tasks and stops, without controls that the service would refuse.
 func TestOperatorsBoundToNothing(t *testing.T) {
 	p := open(t)
 	tab := p.page("operator", "/floor/tasks", `document.querySelector(".task-row")`)
@@ -140,7 +140,7 @@ func TestOperatorsBoundToNothing(t *testing.T) {
 	tab.Clean()
 }
 
-// A tablet that opens the floor's pages chooses among its own stations: the service refuses the others.
+// A tablet on the floor's pages can only select its own stations, because the service refuses others.
 func TestATabletChoosesAmongItsStations(t *testing.T) {
 	p := open(t)
 	var made struct{ Link string }

@@ -16,15 +16,15 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// tuned returns what the page shows of a figure: now, then.
+// tuned returns a figure of the page: now, then.
 func tuned(tab *webtest.Tab, figure string) string {
 	return webtest.Eval[string](tab, fmt.Sprintf(`((row) => [...row.querySelectorAll("td")].slice(0, 2).map((c) => c.textContent.trim()).join(" "))([...document.querySelectorAll(".tuned tbody tr")].find((r) => r.textContent.includes(%q)))`, figure))
 }
 
 const settled = `document.querySelector(".tuned") && document.querySelector("[aria-busy=false]")`
 
-// TestTuner: the effect of a threshold is what the API computes, what is asked and not wanted any more is given up, and what
-// was found is in the draft that the console shows.
+// TestTuner: the effect of a threshold equals the API's calculation, outdated requests are cancelled, and the chosen
+// value becomes part of the console's draft.
 func TestTuner(t *testing.T) {
 	p := open(t)
 	p.runs("PRESS-1", [2]time.Duration{180 * min, 170 * min}, [2]time.Duration{120 * min, 117 * min}, [2]time.Duration{90 * min, 89*min + 30*time.Second})
@@ -37,7 +37,7 @@ func TestTuner(t *testing.T) {
 		t.Errorf("the page says %q", got)
 	}
 	tab.Axe()
-	// Many moves of a slider, of which the last one counts.
+	// Many movements of a slider, of which the last one counts.
 	tab.Eval(`((r) => { for (const at of [900, 700, 500, 300, 420]) { r.value = at; r.dispatchEvent(new Event("input", { bubbles: true })); } })(document.querySelector("[data-knob=threshold] input[type=range]"))`)
 	set(tab, "#f-knob-threshold", "5 min")
 	tab.Until(settled + ` && document.querySelector(".mark-line.new text")?.textContent === "new 5 min"`)
@@ -59,7 +59,7 @@ func TestTuner(t *testing.T) {
 	tab.Until(`location.search.includes("threshold=5min")`)
 	tab.Axe()
 	tab.Shot("tuner")
-	tab.Do(chromedp.EmulateViewport(718, 1000)) // A4 without its margins
+	tab.Do(chromedp.EmulateViewport(718, 1000)) // A4 without margins
 	if _, err := chromedp.Call(tab.Context(), emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"}); err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestTuner(t *testing.T) {
 	if _, err := chromedp.Call(tab.Context(), emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{}); err != nil {
 		t.Fatal(err)
 	}
-	tab.Click("[data-figure=availability] button.figure") // how the one of now came about
+	tab.Click("[data-figure=availability] button.figure") // explains the present one
 	tab.Until(fmt.Sprintf(`document.querySelector("dialog[open] h2")?.textContent.includes("Availability") && document.querySelector("dialog[open]").textContent.includes("%.2f")`, 100*want.Before.Figures.Availability))
 	tab.Press(kb.Escape)
 	gone(tab)
@@ -105,7 +105,7 @@ func TestTuner(t *testing.T) {
 	reader.Clean()
 }
 
-// TestTheEffectOfOtherSettings: what was computed of other settings is not shown as the effect of those that could not be.
+// TestTheEffectOfOtherSettings: after a failed calculation, the result of other settings is not shown as its effect.
 func TestTheEffectOfOtherSettings(t *testing.T) {
 	p := open(t)
 	p.runs("PRESS-1", [2]time.Duration{180 * min, 170 * min})

@@ -8,8 +8,8 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// Without the network all goes on: what is done is shown and marked, also to what has no id of the service's own yet, outlives
-// a reload, and is what the service has in the end.
+// Offline, everything continues: actions are shown and marked, also on objects without an ID of the service, survive a
+// reload, and are finally stored by the service.
 func TestWhatIsMadeAwayCanBeUndoneAndEndedAway(t *testing.T) {
 	t.Parallel()
 	s := serve(t, nil)
@@ -43,7 +43,7 @@ func TestWhatIsMadeAwayCanBeUndoneAndEndedAway(t *testing.T) {
 	h.shows("dialog[open] h2", "4 actions wait to be sent")
 	h.sound(t, "waiting")
 	h.in("footer .button:first-child")
-	h.Visit("/tablet") // from what the browser keeps
+	h.Visit("/tablet") // from the browser's cache
 	h.shows("[data-value=good]", "48")
 	h.shows(".t-state.away", "4 to send")
 	h.do("down")

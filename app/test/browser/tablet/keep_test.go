@@ -8,7 +8,7 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// Who works at a station is known until the shift ends, or somebody else says so; then the station says nobody.
+// The operator of a station is set until the shift ends or another operator is set; then it is nobody.
 func TestInitialsHoldForTheShift(t *testing.T) {
 	t.Parallel()
 	s := serve(t, nil)
@@ -19,7 +19,7 @@ func TestInitialsHoldForTheShift(t *testing.T) {
 	told := `JSON.parse(localStorage.getItem(Object.keys(localStorage).find((k) => k.includes(":initials:")))).since`
 	h.Until(told + ` !== undefined`)
 	unsaid := `(() => { const name = Object.keys(localStorage).find((k) => k.includes(":initials:")); localStorage.setItem(name, JSON.stringify({ ...JSON.parse(localStorage.getItem(name)), since: undefined })); })()`
-	h.Eval(unsaid) // as of a page that was left before the answer came
+	h.Eval(unsaid) // as if the page was closed before the answer arrived
 	h.Visit("/tablet")
 	h.shows(".t-who", "KLM")
 	h.Until(told + ` !== undefined`)
@@ -35,14 +35,14 @@ func TestInitialsHoldForTheShift(t *testing.T) {
 	if got := works(); got != "KLM" {
 		t.Errorf("%q works there", got)
 	}
-	h.do("who") // the second one is chosen
+	h.do("who") // the second one is selected
 	h.am("ÅSE")
 	h.shows(".t-who", "ÅSE")
 	h.do("who")
 	h.shows(`dialog[open] .tile[aria-pressed="true"]`, "ÅSE")
 	h.in(".tile:not([aria-pressed=true])")
 	h.shows(".t-who", "KLM")
-	// On another tablet they said the same since: when the shift is over here, it stays.
+	// Another tablet has set the same operator since: the end of the shift on this tablet does not remove it.
 	h.Until(told + ` !== undefined`)
 	s.Call("POST", "/station/PACK-1/operator", object{"initials": "ABC"}, nil)
 	h.Visit("/tablet")
@@ -56,7 +56,8 @@ func TestInitialsHoldForTheShift(t *testing.T) {
 	h.Eval(ended)
 	h.Visit("/tablet")
 	h.shows(".t-who", "Who works here?")
-	h.Until(`localStorage.getItem(Object.keys(localStorage).find((k) => k.includes(":initials:"))) === "null"`) // it has looked
+	// it has checked
+	h.Until(`localStorage.getItem(Object.keys(localStorage).find((k) => k.includes(":initials:"))) === "null"`)
 	if got := works(); got != "KLM" {
 		t.Errorf("what was said on another tablet is taken down: %q works there", got)
 	}
@@ -64,17 +65,17 @@ func TestInitialsHoldForTheShift(t *testing.T) {
 	h.in(".tile")
 	h.shows(".t-who", "KLM")
 	h.Until(told + ` !== undefined`)
-	// The shift ended a second ago, and no answer had told when it was put up.
+	// The shift ended a second ago, and no answer had the time of the entry.
 	h.Eval(ended)
 	h.Eval(unsaid)
 	h.Visit("/tablet")
 	h.shows(".t-who", "Who works here?")
 	h.Until(`fetch("/station?stationcodes=PACK-1").then((a) => a.json()).then((a) => a.results[0].currentOperatorInitials === null)`)
-	// The next one has begun.
+	// The next shift has begun.
 	h.Eval(`(() => { const name = Object.keys(localStorage).find((k) => k.includes(":initials:")); localStorage.setItem(name, JSON.stringify({ initials: "KLM", at: Date.now() - 40 * 3600000, until: 0 })); })()`)
 	h.Visit("/tablet")
 	h.shows(".t-who", "Who works here?")
-	// Who leaves while the network is away is taken down when it is back.
+	// An operator who leaves while offline is removed when the network is back.
 	h.do("who")
 	h.am("LEA")
 	h.Until(`fetch("/station?stationcodes=PACK-1").then((a) => a.json()).then((a) => a.results[0].currentOperatorInitials === "LEA")`)
@@ -90,7 +91,7 @@ func TestInitialsHoldForTheShift(t *testing.T) {
 	h.Clean()
 }
 
-// The pages' policy lets the screen be kept awake, and the page asks for it.
+// The pages' policy allows a screen wake lock, and the page requests one.
 func TestTheScreenStaysOn(t *testing.T) {
 	t.Parallel()
 	s := serve(t, nil)
@@ -105,7 +106,8 @@ func TestTheScreenStaysOn(t *testing.T) {
 	h.Clean()
 }
 
-// A session that ends while somebody works leads nobody away: what is done is kept, and what was read is gone from the browser.
+// The end of a session during work does not change the page: actions are stored, and cached data is deleted from the
+// browser.
 func TestASessionThatEnds(t *testing.T) {
 	t.Parallel()
 	s := serve(t, nil)
@@ -123,7 +125,8 @@ func TestASessionThatEnds(t *testing.T) {
 		const asked = indexedDB.open("opsmon");
 		asked.onsuccess = () => { const names = asked.result.transaction("kept").objectStore("kept").getAllKeys(); names.onsuccess = () => { asked.result.close(); done(names.result.some((n) => /^queue:./.test(n)) && !names.result.some((n) => n.startsWith("read:"))); }; };
 	})`)
-	s.Call("POST", "/account", object{"enableRejectProduction": "off"}, nil) // the page is told, and cannot read what changed
+	// the page gets an event, and cannot read the change
+	s.Call("POST", "/account", object{"enableRejectProduction": "off"}, nil)
 	h.do("bad")
 	h.key("1")
 	h.shows(".t-state", "2 to send")
@@ -132,11 +135,11 @@ func TestASessionThatEnds(t *testing.T) {
 	}
 	s.SignIn(h.Tab, "operator")
 	h.Visit("/tablet")
-	h.shows("dialog[open] h2", "Which stations does this tablet stand at?") // somebody else's
+	h.shows("dialog[open] h2", "Which stations does this tablet stand at?") // another user's
 	h.Clean()
 }
 
-// While the service refuses to tell what a station does, the page does not say that it is live, and asks again.
+// While the service refuses to return a station's state, the page does not claim to be live, and retries.
 func TestAReadingThatIsRefused(t *testing.T) {
 	t.Parallel()
 	s := serve(t, nil)
@@ -150,14 +153,14 @@ func TestAReadingThatIsRefused(t *testing.T) {
 	h.Clean()
 }
 
-// What a tablet could not send before it was revoked is not forgotten when it is paired by another name: it is shown until it is
-// paired by its own again, or somebody has seen to it.
+// Unsent actions of a revoked tablet are not lost when it is paired with another name: they are shown until it is
+// paired with its old name again, or somebody has handled them.
 func TestATabletThatIsPairedByAnotherName(t *testing.T) {
 	t.Parallel()
 	s := serve(t, nil)
 	s.Call("POST", "/quick-schedule", object{"stationCode": "PACK-1", "skuCode": "BK-1000", "initials": "ABC"}, nil)
 	h := tablet(t, s, webtest.TabletTall, "Packing", "PACK-1")
-	h.do("good") // says who works here
+	h.do("good") // sets the operator
 	h.key("1")
 	h.am("KLM")
 	h.said("sent", "1 good")
@@ -167,7 +170,7 @@ func TestATabletThatIsPairedByAnotherName(t *testing.T) {
 	h.do("good")
 	h.key("5")
 	h.shows(".t-told", "when it is paired again by its name, Packing")
-	h.lacks(`.t-told a[href^="/signin"]`) // by which what waits would be of others
+	h.lacks(`.t-told a[href^="/signin"]`) // it would assign queued actions to another user
 	h.do("bad")
 	h.key("2")
 	h.shows(".t-state", "2 to send")
@@ -190,7 +193,7 @@ func TestATabletThatIsPairedByAnotherName(t *testing.T) {
 	h.shows("[data-value=bad]", "2")
 	h.lacks("[data-others]")
 	h.shows(".t-state.ok", "live")
-	// What somebody has entered by hand is given up by who holds the tablet.
+	// The user of the tablet discards actions that somebody has entered by hand.
 	s.Call("GET", "/tablet", nil, &tablets)
 	for _, is := range tablets {
 		s.Call("DELETE", "/tablet/"+is.ID, nil, nil)

@@ -25,7 +25,8 @@ const (
 	hour   = 60 * minute
 )
 
-// shift is a shift that is played: machines send, an operator works at the tablet, and both go by a clock that the test sets.
+// shift is a simulated shift: machines send signals, an operator works at the tablet, and the test sets the clock of
+// both.
 type shift struct {
 	t     *testing.T
 	s     *webtest.Service
@@ -33,24 +34,24 @@ type shift struct {
 	clock *webtest.Clock
 	h     hand
 	from  int64 // ms
-	at    int64 // ms; up to here the machines have sent
-	rough bool  // the network is cut, and the service is started anew
+	at    int64 // ms; the machines' signals are sent up to here
+	rough bool  // the network is cut, and the service is restarted
 	told  []string
 }
 
-// counted is a plant whose machines count, six units a minute, and stop when none came for two minutes.
+// counted returns a plant whose machines count, six units a minute; two minutes without one are a stop.
 func counted() []byte {
 	return plant(func(account, group object) {
 		group["stations"].([]object)[0]["downtimeDetectionMode"] = "production"
 		delete(account, "enableManualProduction")
-		account["plants"].([]object)[0]["dayStartHour"] = 0 // the shift that is played is of one day
+		account["plants"].([]object)[0]["dayStartHour"] = 0 // the simulated shift is within one day
 		for _, sku := range account["skus"].([]object) {
 			sku["unitsPerMinute"], sku["downtimeDurationThresholdMultiplier"] = 6, 12
 		}
 	})
 }
 
-// startShift starts one of these, on a service of its own.
+// startShift starts a shift on its own service.
 func startShift(t *testing.T, from int64, rough bool) *shift {
 	t.Helper()
 	x := &shift{t: t, clock: new(webtest.Clock), from: from, at: from, rough: rough}
@@ -58,7 +59,7 @@ func startShift(t *testing.T, from int64, rough bool) *shift {
 	x.s = webtest.Serve(t, webtest.Options{Manifest: counted(), Clock: x.clock})
 	x.line = webtest.NewLine(t, x.s)
 	x.h = hand{webtest.Open(t, x.line.Base, webtest.TabletTall)}
-	// The tablet's clock is the test's too; it stands in the page's storage, so that a page that is loaded anew has it.
+	// The tablet uses the test's clock, which is in the page's storage so that reloaded pages have it.
 	x.h.Before(`{
 		const real = Date.now;
 		Date.now = () => { try { return Number(localStorage.getItem("played")) || real(); } catch { return real(); } };
@@ -73,7 +74,7 @@ func startShift(t *testing.T, from int64, rough bool) *shift {
 	return x
 }
 
-// till plays the machines up to a moment of the shift, and sets the clocks to it.
+// till runs the machines up to a time of the shift, and sets the clocks to it.
 func (x *shift) till(minutes int64) {
 	x.t.Helper()
 	to := x.from + minutes*minute
@@ -91,7 +92,7 @@ func (x *shift) till(minutes int64) {
 	x.at = to
 	x.clock.Set(to)
 	x.h.Eval(fmt.Sprintf(`localStorage.setItem("played", "%d")`, to))
-	// The two clocks are not set in one moment, and an answer in between tells the page that they differ.
+	// The two clocks are not set at the same moment, and an answer in between shows a difference to the page.
 	x.h.Eval(`import(new URL("../shared/api.js", document.querySelector('script[type="module"]').src).href).then((m) => m.get("/health", { signal: AbortSignal.timeout(5000) })).catch(() => {})`)
 }
 
@@ -111,7 +112,7 @@ func (x *shift) send(ctx context.Context, in simulate.Request) (simulate.Answer,
 	return simulate.Answer{Status: resp.StatusCode, Body: body}, err
 }
 
-// cut takes the network away, where this is to be rough.
+// cut cuts the network if rough is set.
 func (x *shift) cut() {
 	if !x.rough {
 		return
@@ -120,7 +121,7 @@ func (x *shift) cut() {
 	x.h.Until(`document.querySelector(".t-state.away")`)
 }
 
-// mend brings the network back, and waits until all that was done is sent.
+// mend restores the network, and waits until all actions are sent.
 func (x *shift) mend() {
 	if !x.rough {
 		return
@@ -129,13 +130,13 @@ func (x *shift) mend() {
 	x.h.Until(`document.querySelector(".t-state.ok")`)
 }
 
-// did waits until the tablet has told what became of an action: done, or kept until the network is back.
+// did waits for the result of an action on the tablet: done, or queued.
 func (x *shift) did(text string) {
 	x.t.Helper()
 	x.h.Until(fmt.Sprintf(`(() => { const e = document.querySelector(".t-last"); return e.textContent.includes(%q) && (e.classList.contains("sent") || e.classList.contains("waiting")); })()`, text))
 }
 
-// work is the operator's shift.
+// work is the operator's work in a shift.
 func (x *shift) work() {
 	x.t.Helper()
 	h := x.h
@@ -163,7 +164,7 @@ func (x *shift) work() {
 	x.did("Message left")
 	h.page("run")
 
-	x.till(150) // the first time without the network
+	x.till(150) // offline for the first time
 	x.cut()
 	x.till(155)
 	h.do("reject")
@@ -187,7 +188,7 @@ func (x *shift) work() {
 	x.did("Done: ")
 	h.page("run")
 
-	x.till(240) // the second time; the service is started anew, and the tablet's battery is taken out
+	x.till(240) // offline for the second time; the service is restarted, and the tablet loses power
 	x.cut()
 	x.till(243)
 	h.do("end")
@@ -219,7 +220,7 @@ func (x *shift) work() {
 	x.till(480)
 }
 
-// figures returns all that came of the shift, without the ids that differ from run to run.
+// figures returns all results of the shift, without the IDs that differ from run to run.
 func (x *shift) figures() []string {
 	x.t.Helper()
 	span := fmt.Sprintf("stationcodes=PACK-1&from=%s&to=%s", stamp(x.from), stamp(x.from+8*hour))
@@ -239,7 +240,7 @@ func (x *shift) figures() []string {
 				}
 				row = kept
 			}
-			b, _ := json.Marshal(row) // of maps, in order
+			b, _ := json.Marshal(row) // maps are encoded in sorted order
 			some = append(some, string(b))
 		}
 		if len(fields) > 0 {
@@ -264,8 +265,8 @@ func (x *shift) figures() []string {
 	return lines
 }
 
-// rest waits until the figures are those of all that came, and keeps them. The clock was set to the end of the shift before its last
-// signals were sent, so these may have come late: they count when time has passed.
+// rest waits until the figures include all signals, and records them. The clock was set to the end of the shift before
+// its last signals were sent, so they may be late and count only after some time.
 func (x *shift) rest(t *testing.T) {
 	t.Helper()
 	after := x.at + 10*minute
@@ -285,7 +286,7 @@ func (x *shift) rest(t *testing.T) {
 	}
 }
 
-// computed returns until when windows are calculated, ms.
+// computed returns the end of calculated windows, ms.
 func (x *shift) computed() int64 {
 	x.t.Helper()
 	var account struct {
@@ -306,17 +307,18 @@ func (x *shift) computed() int64 {
 
 func stamp(at int64) string { return time.UnixMilli(at).UTC().Format(time.RFC3339) }
 
-// A whole shift of an operator, with the network cut twice and the service started anew: in the end nothing is lost, nothing
-// is twice, and all figures are those of the same shift with a network that held.
+// A whole shift of an operator with two network failures and a restart of the service: nothing is lost or counted
+// twice, and all figures equal those of the same shift without failures.
 func TestAShiftWithoutTheNetwork(t *testing.T) {
-	from := time.Now().UTC().Truncate(24 * time.Hour).Add(-18 * time.Hour).UnixMilli() // yesterday at six: a shift within one day, whenever it is played
+	// yesterday at six: a shift within one day at any time of the test
+	from := time.Now().UTC().Truncate(24 * time.Hour).Add(-18 * time.Hour).UnixMilli()
 	t.Parallel()
 	var calm, rough *shift
 	t.Run("played", func(t *testing.T) {
 		t.Run("calm", func(t *testing.T) { t.Parallel(); calm = startShift(t, from, false); calm.work(); calm.rest(t) })
 		t.Run("rough", func(t *testing.T) { t.Parallel(); rough = startShift(t, from, true); rough.work(); rough.rest(t) })
 	})
-	if t.Failed() || calm == nil || rough == nil { // one alone was asked for
+	if t.Failed() || calm == nil || rough == nil { // only one was selected
 		return
 	}
 	text := strings.Join(calm.told, "\n")

@@ -11,7 +11,7 @@ import (
 	"opsmon/app/web"
 )
 
-// No page stands in the way of a program that uses the API: at /tablet a person finds the page, and a program the list.
+// Pages do not hide API operations: /tablet is a page for people and a list for programs.
 func TestPagesHideNoOperation(t *testing.T) {
 	t.Parallel()
 	s := serve(t, nil)

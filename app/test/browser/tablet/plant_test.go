@@ -18,13 +18,13 @@ func TestMain(m *testing.M) { webtest.Main(m) }
 
 type object = map[string]any
 
-// flags are those that let an operator do something.
+// flags are the flags that allow actions of operators.
 var flags = []string{
 	"enableManualProduction", "enableRejectProduction", "enableProductionCorrection", "enableQuickScheduleStart", "enableScheduleCutShort",
 	"enableScheduleStationFlexibility", "enableManualDowntime",
 }
 
-// plant is a manifest of two stations in a group and one in another, always in shift. change may be nil.
+// plant returns a manifest of two stations in one group and one in another, always in shift. change may be nil.
 func plant(change func(account, group object)) []byte {
 	group := object{"code": "packing", "name": "Packing", "stations": []object{
 		{"code": "PACK-1", "name": "Packer 1", "unitsPerMinute": 60, "downtimeDetectionMode": "utilisation", "utilisationDowntimeThreshold": 1000, "productiveStatusMode": "productive_signal"},
@@ -63,7 +63,7 @@ func serve(t *testing.T, change func(account, group object)) *webtest.Service {
 	return webtest.Serve(t, webtest.Options{Manifest: plant(change)})
 }
 
-// pair makes a tablet of stations, and returns the token of its link.
+// pair creates a tablet with stations and returns the token of its link.
 func pair(s *webtest.Service, name string, stations ...string) (token string) {
 	var made struct{ Link string }
 	s.Call("POST", "/tablet", object{"name": name, "role": "operator", "stationCodes": stations}, &made)
@@ -71,7 +71,7 @@ func pair(s *webtest.Service, name string, stations ...string) (token string) {
 	return token
 }
 
-// tablet opens the page as a tablet of stations that was paired by its link, and whose operator is known.
+// tablet opens the page as a tablet that was paired by its link, with a known operator.
 func tablet(t *testing.T, s *webtest.Service, view webtest.Viewport, name string, stations ...string) hand {
 	t.Helper()
 	h := hand{webtest.Open(t, s.Base, view)}
@@ -82,7 +82,7 @@ func tablet(t *testing.T, s *webtest.Service, view webtest.Viewport, name string
 	return h
 }
 
-// hand is a hand at a tablet: it waits until a tap means something.
+// hand taps controls of a tablet, and waits until a tap has an effect.
 type hand struct{ *webtest.Tab }
 
 func (h hand) tap(selector string) {
@@ -101,32 +101,32 @@ func (h hand) tap(selector string) {
 	}
 }
 
-// tapped reports whether the last tap was one. A browser that is slow takes a finger's coming and going for a long press, which
-// presses nothing.
+// tapped reports whether the last tap was recognized. A slow browser mistakes a tap for a long press, which has no
+// effect.
 func (h hand) tapped() bool {
 	is, err := chromedp.Run(h.Context(), chromedp.Evaluate[bool](`new Promise((done) => {
 		const began = performance.now(), look = () => (globalThis.tapped !== false || performance.now() - began > 1500 ? done(globalThis.tapped !== false) : setTimeout(look, 10));
 		look();
 	})`, chromedp.EvalAwaitPromise))
-	return is || err != nil // it led away
+	return is || err != nil // it opened another page
 }
 
 // do taps a control by its name.
 func (h hand) do(name string) { h.tap(fmt.Sprintf(`[data-do=%q]`, name)) }
 
-// in taps a control of the sheet that is open.
+// in taps a control of the open sheet.
 func (h hand) in(selector string) { h.tap("dialog[open] " + selector) }
 
 func (h hand) page(name string) { h.tap(fmt.Sprintf(`[data-page=%q]`, name)) }
 
-// am enters initials in the sheet that asks who is working here.
+// am enters initials in the sheet that asks for the operator.
 func (h hand) am(initials string) {
 	h.Until(`document.querySelector("dialog[open] #f-initials")`)
 	h.Type("#f-initials", initials)
 	h.in("[data-do=done]")
 }
 
-// key taps a number on the keypad, and its last key.
+// key enters a number on the keypad and confirms it.
 func (h hand) key(digits string) {
 	h.Until(`document.querySelector("dialog[open] .keypad")`)
 	for _, d := range digits {
@@ -135,7 +135,7 @@ func (h hand) key(digits string) {
 	h.in("[data-do=done]")
 }
 
-// said waits until a text stands at the foot, in a state. A machine that is slow queues an action before it is sent.
+// said waits until the message at the bottom has a text and a state. A slow machine queues an action before it is sent.
 func (h hand) said(state, text string) {
 	h.Until(fmt.Sprintf(`(async () => {
 		const foot = document.querySelector(".t-last"), says = (state) => foot?.matches("." + state) && foot.textContent.includes(%[2]q);
@@ -149,20 +149,21 @@ func (h hand) said(state, text string) {
 	})()`, state, text))
 }
 
-// shows waits until an element has a text.
+// shows waits until an element contains a text.
 func (h hand) shows(selector, text string) {
 	h.Until(fmt.Sprintf(`[...document.querySelectorAll(%q)].some((e) => e.textContent.replace(/\s+/g, " ").includes(%q))`, selector, text))
 }
 
-// lacks waits until no element is found.
+// lacks waits until a selector finds nothing.
 func (h hand) lacks(selector string) { h.Until(fmt.Sprintf(`!document.querySelector(%q)`, selector)) }
 
-// small gives what can be pressed and is smaller than 48 px, or lies outside the page or below another thing.
+// small is an expression for controls that are smaller than 48 px, outside of the page or covered.
 const small = `[...document.querySelectorAll("button, a[href], input, textarea, select, summary")].filter((e) => e.checkVisibility() && (!document.querySelector("dialog[open]") || e.closest("dialog[open]")))
 	.map((e) => [e, e.getBoundingClientRect()]).filter(([, r]) => r.width < 48 || r.height < 48 || r.left < -1 || r.right > innerWidth + 1)
 	.map(([e, r]) => Math.round(r.width) + "x" + Math.round(r.height) + " at " + Math.round(r.left) + ": " + e.outerHTML.slice(0, 120))`
 
-// sound checks what holds in every state: what is pressed is large enough, nothing is wider than the page, nothing keeps people out.
+// sound checks what must be true in every state: controls are large enough, nothing overflows horizontally, and the
+// page is accessible.
 func (h hand) sound(t *testing.T, state string) {
 	t.Helper()
 	h.Until(`!document.body.hasAttribute("data-resting")`)
@@ -176,7 +177,7 @@ func (h hand) sound(t *testing.T, state string) {
 	h.Shot(state)
 }
 
-// plan plans a schedule of a SKU at a station, in some minutes, and returns its id.
+// plan plans a schedule of a SKU at a station, starting in some minutes, and returns its ID.
 func plan(s *webtest.Service, minutes int, station, sku string, quantity int) string {
 	var made struct{ ID string }
 	body := object{"stationCode": station, "skuCode": sku, "plannedStartAt": time.Now().Add(time.Duration(minutes) * time.Minute).UTC().Format(time.RFC3339), "workOrderReference": "WO-4711"}

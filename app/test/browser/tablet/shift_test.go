@@ -8,7 +8,7 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// An operator's shift, tap by tap: what is pressed is in the service, and what the service knows is on the screen.
+// An operator's shift, tap by tap: actions are stored by the service, and the screen shows the service's state.
 func TestAShiftByTaps(t *testing.T) {
 	t.Parallel()
 	s := serve(t, nil)
@@ -71,7 +71,7 @@ func TestAShiftByTaps(t *testing.T) {
 	h.Clean()
 }
 
-// On eight inches all that can be done is seen at once, whichever way the tablet is held.
+// On eight inches all controls are visible at once, in portrait and landscape.
 func TestEightInches(t *testing.T) {
 	t.Parallel()
 	s := serve(t, nil)

@@ -28,7 +28,7 @@ func issues(s *webtest.Service) (list []issue) {
 	return list
 }
 
-// cause returns the reason of the only issue of a type, "" where it has none.
+// cause returns the cause of the only issue of a type; "": none.
 func cause(t *testing.T, s *webtest.Service, of string) string {
 	t.Helper()
 	for _, i := range issues(s) {
@@ -39,7 +39,7 @@ func cause(t *testing.T, s *webtest.Service, of string) string {
 	return ""
 }
 
-// A stop gets its reason in two taps, from the recent ones or from the tree; downtime is reported, and ends.
+// A stop gets its reason in two taps, from the recent ones or from the tree; downtime is reported, and ended.
 func TestStopsAndDowntime(t *testing.T) {
 	t.Parallel()
 	s := serve(t, nil)
@@ -66,7 +66,7 @@ func TestStopsAndDowntime(t *testing.T) {
 	}
 	signal(s, object{"productive": true})
 	h.shows(".band", "Producing")
-	time.Sleep(20 * time.Millisecond) // the next stop has a start of its own
+	time.Sleep(20 * time.Millisecond) // so that the next stop has another start
 	signal(s, object{"productive": false})
 	h.shows(".band", "No reason given")
 	h.do("reason") // the two taps
@@ -101,7 +101,7 @@ func TestStopsAndDowntime(t *testing.T) {
 	h.Clean()
 }
 
-// Where the machine counts, what is booked is kept beside its count: it is said before, and not shown as counted.
+// If the machine counts, entries do not count: the page says so before, and does not show them as counted.
 func TestTheMachineCounts(t *testing.T) {
 	t.Parallel()
 	s := serve(t, nil)
@@ -122,7 +122,7 @@ func TestTheMachineCounts(t *testing.T) {
 	if got := h.Text("[data-value=good]"); got != "4" {
 		t.Errorf("%s are counted", got)
 	}
-	h.do("reject") // of what is counted
+	h.do("reject") // of the counted units
 	h.shows("dialog[open] .entered-hint", "Of 4 good units.")
 	h.key("1")
 	h.shows("[data-value=good]", "3")
@@ -130,14 +130,15 @@ func TestTheMachineCounts(t *testing.T) {
 	h.shows("[data-do=undo]", "1 rejected")
 	signal(s, object{"productionCompleteGood": 5})
 	h.shows("[data-value=good]", "8")
-	h.shows("[data-do=end]", "End") // by its quantity: it is no cut short any more
+	h.shows("[data-do=end]", "End") // the quantity is reached: no longer a cut short
 	h.sound(t, "machine-small")
 	s.Call("POST", "/account", object{"enableRejectProduction": "off"}, nil)
-	h.lacks("[data-do=undo]") // who may not reject may not take that back either
+	h.lacks("[data-do=undo]") // undoing a reject requires the flag of rejects
 	h.Clean()
 }
 
-// What nobody planned is started, also a break above it; a schedule of another station of the group moves here.
+// Unplanned schedules can be started, also a break during another one; a schedule of another station of the group can
+// be moved here.
 func TestQuickStartAndTheGroup(t *testing.T) {
 	t.Parallel()
 	s := serve(t, nil)
@@ -145,7 +146,7 @@ func TestQuickStartAndTheGroup(t *testing.T) {
 	plan(s, 5, "PACK-2", "CAKE", 10)
 	h := tablet(t, s, small8, "Packing", "PACK-1")
 	h.do("quick")
-	h.lacks(`dialog[open] [data-sku="BK-500"]`) // which may not
+	h.lacks(`dialog[open] [data-sku="BK-500"]`) // not allowed here
 	h.sound(t, "quick-small")
 	h.in(`[data-sku="BK-1000"]`)
 	h.in(`[data-do=quantity]`)
@@ -187,7 +188,7 @@ func TestQuickStartAndTheGroup(t *testing.T) {
 	h.Clean()
 }
 
-// Tasks are ticked off, with notes where they need them; a list is started by hand; messages are left, read and done.
+// Tasks are completed, with notes if required; a list is started by hand; messages are written, read and done.
 func TestTasksAndMessages(t *testing.T) {
 	t.Parallel()
 	s := serve(t, nil)

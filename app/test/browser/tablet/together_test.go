@@ -11,7 +11,7 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// Each control is there only where its flag is on, and a list says which level switched it off.
+// Each control is only shown if its flag is on, and a list names the level that switched it off.
 func TestWhatIsSwitchedOff(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(account, group object) {
@@ -40,13 +40,13 @@ func TestWhatIsSwitchedOff(t *testing.T) {
 		h.shows(fmt.Sprintf("dialog[open] [data-flag=%s]", flag), level)
 	}
 	h.in("footer button")
-	// It is switched on: the control comes by itself.
+	// After the flag is switched on, the control appears automatically.
 	s.Call("POST", "/account", object{"enableQuickScheduleStart": "on", "enableRejectProduction": "on"}, nil)
 	h.Until(`document.querySelector("[data-do=quick]") && document.querySelector("[data-do=reject]") && document.querySelectorAll(".act").length === 2`)
 	h.Clean()
 }
 
-// Two tablets at one station see at once what the other does.
+// Two tablets at one station see each other's actions immediately.
 func TestTwoTabletsAtOneStation(t *testing.T) {
 	t.Parallel()
 	s := serve(t, nil)
@@ -74,7 +74,7 @@ func TestTwoTabletsAtOneStation(t *testing.T) {
 	a.lacks("[data-do=undo]")
 	b.do("down")
 	b.in("[data-do=none]")
-	a.shows(".band", "Manual downtime") // which is known without a signal
+	a.shows(".band", "Manual downtime") // known without a signal
 	a.do("reason")
 	a.in("[data-reason=FILM]")
 	b.shows(".band", "Out of film")
@@ -89,7 +89,7 @@ func TestTwoTabletsAtOneStation(t *testing.T) {
 	b.Clean()
 }
 
-// peek opens a sheet and leaves it by the keyboard.
+// peek opens a sheet and closes it by keyboard.
 func (h hand) peek(name string) {
 	h.do(name)
 	h.Until(`document.querySelector("dialog[open]")`)
@@ -97,7 +97,7 @@ func (h hand) peek(name string) {
 	h.lacks("dialog")
 }
 
-// What the service refuses is told with its words, until it was read, and is not shown as done.
+// An error of the service is shown in its words until it was read, and the action is not shown as done.
 func TestARefusedActionIsTold(t *testing.T) {
 	t.Parallel()
 	s := serve(t, nil)
@@ -115,7 +115,7 @@ func TestARefusedActionIsTold(t *testing.T) {
 	h.sound(t, "refused")
 	h.do("dismiss")
 	h.lacks(".refused")
-	// A flag that went, in the words of the control that went with it.
+	// A flag that was switched off, in the words of its control.
 	h.do("reject")
 	h.Until(`document.querySelector("dialog[open] .keypad")`)
 	s.Call("POST", "/account", object{"enableRejectProduction": "off"}, nil)
@@ -124,7 +124,7 @@ func TestARefusedActionIsTold(t *testing.T) {
 	h.shows(".refused", "Rejecting good units: switched off for the whole account.")
 	h.do("dismiss")
 	h.lacks(".refused")
-	// A reason that went while it was looked at.
+	// A reason that was removed while the sheet was open.
 	s.Call("POST", "/issue", object{"stationCode": "PACK-1"}, nil)
 	h.shows(".band", "No reason given")
 	h.do("reason")
@@ -140,7 +140,7 @@ func TestARefusedActionIsTold(t *testing.T) {
 	h.Clean()
 }
 
-// A tap that bounces does nothing twice, and a hand that rests on the screen marks, zooms and reloads nothing.
+// A double tap has one effect, and a hand on the screen does not select, zoom or reload.
 func TestHandsInGloves(t *testing.T) {
 	s := serve(t, nil)
 	s.Call("POST", "/quick-schedule", object{"stationCode": "PACK-1", "skuCode": "BK-1000", "initials": "ABC"}, nil)
@@ -152,7 +152,7 @@ func TestHandsInGloves(t *testing.T) {
 	h.do("good")
 	h.in(`[data-key="4"]`)
 	h.in(`[data-key="2"]`)
-	// The last key is hit twice, and what comes to lie below it as well.
+	// The last key is hit twice, and so is the control that appears below it.
 	h.Until(`!document.body.hasAttribute("data-resting")`)
 	h.Eval(`(() => { const e = document.querySelector("dialog[open] [data-do=done]"), at = e.getBoundingClientRect(); e.click(); e.click(); document.elementFromPoint(at.x + 9, at.y + 9).dispatchEvent(new MouseEvent("click", { bubbles: true, detail: 2 })); })()`)
 	h.said("sent", "42 good")
@@ -172,7 +172,8 @@ func TestHandsInGloves(t *testing.T) {
 	h.Clean()
 }
 
-// Somebody who signed in chooses the stations once; who only reads sees no control. A session that lands elsewhere is not a tablet's.
+// A signed-in person selects the stations once; read-only users see no controls. A session of another page is not a
+// tablet's.
 func TestPeopleAtATablet(t *testing.T) {
 	t.Parallel()
 	s := serve(t, nil)
@@ -196,7 +197,7 @@ func TestPeopleAtATablet(t *testing.T) {
 	h.sound(t, "menu-dark-small")
 	h.in(`[data-menu=out]`)
 	h.Until(`location.pathname === "/signin"`)
-	for _, role := range []string{"readonly", "operator"} { // an operator who is bound to no station acts on none
+	for _, role := range []string{"readonly", "operator"} { // an operator bound to no station has no actions
 		reader := hand{webtest.Open(t, s.Base, webtest.TabletTall)}
 		s.SignIn(reader.Tab, role)
 		reader.Visit("/tablet")

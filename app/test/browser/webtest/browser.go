@@ -1,9 +1,9 @@
-// Package webtest tests the pages in a real browser, against the real service. It is for tests alone: nothing that is
-// linked into app imports it. A package that uses it has
+// Package webtest tests the pages in a real browser, against the real service. It is only for tests. A package that
+// uses it has
 //
 //	func TestMain(m *testing.M) { webtest.Main(m) }
 //
-// and then one browser, whose tabs know nothing of each other.
+// and then one browser with isolated tabs.
 package webtest
 
 import (
@@ -32,8 +32,8 @@ var shared struct {
 	err    error
 }
 
-// Main runs the tests of a package and then ends their browser. The service's child process, for which this program
-// is taken in tests, is run by it as well.
+// Main runs the tests of a package and then closes their browser. It also runs the service's child process, because the
+// service starts this program for it in tests.
 func Main(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == app.WorkerCommand {
 		if err := transform.Work(os.Stdin, os.Stdout); err != nil {
@@ -50,8 +50,7 @@ func Main(m *testing.M) {
 	os.Exit(status)
 }
 
-// chromium returns the path of the browser. Where there is none the test is skipped, but never in continuous
-// integration.
+// chromium returns the path of the browser. Without a browser the test is skipped, but fails in continuous integration.
 func chromium(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
@@ -64,8 +63,8 @@ func chromium(t *testing.T) string {
 	return path
 }
 
-// idle are features that no test needs. The pages of the address bar's suggestions would be loaded with each window, by two
-// processes of their own, which takes longer than most of ours and slows what is measured meanwhile.
+// idle are browser features that no test needs. The address bar's suggestions would load two processes with each
+// window, which takes longer than most of our pages and disturbs measurements.
 const idle = "Translate,WebUIOmniboxPopup,WebUIOmniboxAimPopup"
 
 func start(path, profile string, more ...chromedp.ExecAllocatorOption) (*Browser, func(), error) {
@@ -82,8 +81,8 @@ func start(path, profile string, more ...chromedp.ExecAllocatorOption) (*Browser
 	return &Browser{ctx}, closeAll, nil
 }
 
-// NewBrowser starts a browser of the test's own, with a profile of its own: for tests of what a whole browser knows,
-// such as authorities.
+// NewBrowser starts a browser with its own profile, for tests of state that belongs to a whole browser, such as
+// authorities.
 func NewBrowser(t *testing.T, options ...chromedp.ExecAllocatorOption) *Browser {
 	t.Helper()
 	b, end, err := start(chromium(t), t.TempDir(), options...)
@@ -94,8 +93,8 @@ func NewBrowser(t *testing.T, options ...chromedp.ExecAllocatorOption) *Browser 
 	return b
 }
 
-// Open opens a tab in the package's browser, with cookies and storage of its own. base is the address of a service,
-// without a slash at the end.
+// Open opens a tab in the package's browser with its own cookies and storage. base is the address of a service, without
+// a trailing slash.
 func Open(t *testing.T, base string, view Viewport) *Tab {
 	t.Helper()
 	path := chromium(t)

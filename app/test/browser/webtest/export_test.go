@@ -4,7 +4,7 @@ package webtest
 
 import "testing"
 
-// Problems returns what Clean and Axe would complain of.
+// Problems returns the problems found by Clean and Axe.
 func Problems(t *testing.T, p *Tab) []string {
 	t.Helper()
 	return append(p.barriers(), p.noted()...)

@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// Line is the network between browsers and a service: it can be cut, and it stays at one address when the service is
-// started again.
+// Line is the network between browsers and a service. It can be cut, and keeps its address when the service is
+// restarted.
 type Line struct {
-	Base string // where browsers find the service, without a slash at the end
+	Base string // address for browsers, without a trailing slash
 
 	mu      sync.Mutex
 	cut     bool
@@ -22,7 +22,7 @@ type Line struct {
 	server  *httptest.Server
 }
 
-// NewLine lays a line to a service.
+// NewLine returns a connection to a service.
 func NewLine(t *testing.T, s *Service) *Line {
 	t.Helper()
 	l := &Line{s: s}
@@ -63,14 +63,14 @@ func NewLine(t *testing.T, s *Service) *Line {
 	return l
 }
 
-// hangUp ends a connection without an answer.
+// hangUp closes a connection without an answer.
 func hangUp(rw http.ResponseWriter) {
 	if conn, _, err := http.NewResponseController(rw).Hijack(); err == nil {
 		conn.Close()
 	}
 }
 
-// Cut ends all connections and lets none through until Mend.
+// Cut closes all connections and refuses new ones until Mend.
 func (l *Line) Cut() {
 	l.mu.Lock()
 	l.cut = true
@@ -78,7 +78,7 @@ func (l *Line) Cut() {
 	l.server.CloseClientConnections()
 }
 
-// Mend lets connections through again, to where the service is by now.
+// Mend accepts connections again, to the present address of the service.
 func (l *Line) Mend() {
 	to, err := url.Parse(l.s.Base)
 	if err != nil {
@@ -89,7 +89,7 @@ func (l *Line) Mend() {
 	l.cut, l.to = false, to
 }
 
-// Swallow loses the answers to the next n POST requests: the service has done what they ask.
+// Swallow drops the answers to the next n POST requests, after the service has executed them.
 func (l *Line) Swallow(n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -23,27 +23,27 @@ import (
 	"opsmon/app/simulate"
 )
 
-// Options say what service is started.
+// Options are the options of a service.
 type Options struct {
-	// Manifest is the account's, as JSON; nil = that of the demonstration.
+	// Manifest is the account's manifest as JSON; nil: the demo's.
 	Manifest []byte
-	// Empty leaves the store empty: there is no account, and the service waits to be set up.
+	// Empty leaves the store without an account, so the service waits for its set-up.
 	Empty bool
-	// Simulated plays the plant's last hours at once, and then goes on with the clock.
+	// Simulated simulates the plant's last hours at once, and then continues in real time.
 	Simulated bool
-	// Before is called when the service is there and before the past is played, for what is to see it; nil: nothing.
+	// Before is called when the service is ready, before the past is simulated; nil: no call.
 	Before func(*Service)
-	// Clock is the service's, for a test that plays time itself; nil = the real one.
+	// Clock is the service's clock, for a test that controls time; nil: real time.
 	Clock *Clock
-	// Adjust changes the configuration; nil = as it is.
+	// Adjust changes the configuration; nil: unchanged.
 	Adjust func(*app.Config)
 }
 
-// Service is a service that runs on loopback, with a store of its own.
+// Service is a service on loopback with its own store.
 type Service struct {
-	Base      string // its address, without a slash at the end
-	Key       string // API key of the administrator; "" when the store is empty
-	AccountID string // "" when the store is empty
+	Base      string // its address, without a trailing slash
+	Key       string // API key of the administrator; "": the store is empty
+	AccountID string // "": the store is empty
 	SetupCode string // of an empty store
 	DataDir   string
 
@@ -58,7 +58,7 @@ const Admin = "it@demo.example"
 
 const domain = "demo.example"
 
-// Serve starts the real service and ends it with the test.
+// Serve starts the real service and stops it at the end of the test.
 func Serve(t *testing.T, o Options) *Service {
 	t.Helper()
 	cfg := app.DefaultConfig()
@@ -124,8 +124,8 @@ func (s *Service) run() {
 	}
 }
 
-// untilReady waits until the stations of the service have been read. A page that comes before that says so and tries again,
-// at its own pace, which is not what most tests look at.
+// untilReady waits until the service has read its stations. A page that comes earlier shows that and retries at its own
+// interval, which most tests do not check.
 func (s *Service) untilReady() {
 	s.t.Helper()
 	if err := service.WaitReady(s.t.Context(), s.DataDir); err != nil {
@@ -133,24 +133,24 @@ func (s *Service) untilReady() {
 	}
 }
 
-// Stop ends the service; Start starts it again on its store, at another address.
+// Stop stops the service. Start starts it again on its store, at another address.
 func (s *Service) Stop() { s.stop() }
 
-// Start starts a service that was ended, and waits until it is ready.
+// Start starts a stopped service and waits until it is ready.
 func (s *Service) Start() {
 	s.t.Helper()
 	s.run()
 	s.untilReady()
 }
 
-// Call asks the service's API as the administrator does, and reads the answer's result or results into what result
-// points at, unless that is nil. body is encoded as JSON, unless it is nil. It must succeed.
+// Call makes a request as the administrator, and decodes the answer's result or results into result unless that is nil.
+// body is encoded as JSON unless it is nil. The request must succeed.
 func (s *Service) Call(method, path string, body, result any) {
 	s.t.Helper()
 	s.call(http.DefaultClient, method, s.Base+path, body, result)
 }
 
-// callLocal asks by the machine's own channel.
+// callLocal makes a request over the local control channel.
 func (s *Service) callLocal(path string, body, result any) {
 	s.t.Helper()
 	client, err := control.Client(s.DataDir)
@@ -213,7 +213,7 @@ func (s *Service) send(client *http.Client, method, address string, body any) (s
 	return resp.StatusCode, answer
 }
 
-// Link makes a one-time link that signs somebody of the account in, and returns its token.
+// Link creates a one-time link that signs a user of the account in, and returns its token.
 func (s *Service) Link(email string) (token string) {
 	s.t.Helper()
 	var link struct{ Link string }
@@ -225,8 +225,8 @@ func (s *Service) Link(email string) (token string) {
 	return token
 }
 
-// SignIn signs somebody of a role in, in a tab: the first administrator, or ROLE@demo.example, who is made a user of
-// the account first. It gives the address.
+// SignIn signs a user with a role in, in a tab: the first administrator, or ROLE@demo.example, which is first added to
+// the account. It returns the address.
 func (s *Service) SignIn(tab *Tab, role string) (email string) {
 	s.t.Helper()
 	email = Admin
@@ -262,11 +262,11 @@ func (p *Tab) setCookie(c *http.Cookie) {
 	}
 }
 
-// played is how much of the past a simulated plant has. A production day before today is in it.
+// played is how far back the simulation of a plant starts. It includes a whole production day before today.
 const played = 26 * time.Hour
 
-// DayStart returns a dayStartHour for a plant of a time zone: with it the production day has gone on for about twelve hours, and
-// goes on for as long, whatever the time is when a test runs.
+// DayStart returns a dayStartHour for a plant in a time zone with which the production day began about twelve hours
+// ago, whatever the time of the test.
 func DayStart(zone string) int {
 	place, err := time.LoadLocation(zone)
 	if err != nil {
@@ -275,13 +275,13 @@ func DayStart(zone string) int {
 	return (time.Now().In(place).Hour() + 12) % 24
 }
 
-// Clock is a service's that a test sets: as long as it was not, the real one.
+// Clock is a service's clock set by a test; before that it shows real time.
 type Clock struct{ at atomic.Int64 }
 
-// Set sets it to a moment, Unix ms, at which it stands until it is set again; 0 is the real time.
+// Set stops the clock at a moment, Unix ms, until it is set again; 0 is real time.
 func (c *Clock) Set(at int64) { c.at.Store(at) }
 
-// Now returns what it shows.
+// Now returns the clock's time.
 func (c *Clock) Now() time.Time {
 	if at := c.at.Load(); at != 0 {
 		return time.UnixMilli(at)
@@ -289,7 +289,7 @@ func (c *Clock) Now() time.Time {
 	return time.Now()
 }
 
-// play plays the plant until the test ends; it comes back when what is played has caught up with the real time.
+// play simulates the plant until the test ends; it returns when the simulation has caught up with real time.
 func (s *Service) play(manifest []byte, past *Clock) {
 	s.t.Helper()
 	plant, err := simulate.ReadPlant(manifest)

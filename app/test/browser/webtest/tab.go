@@ -21,11 +21,11 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Viewport is a screen. Width and height are in CSS pixels.
+// Viewport is the size of a screen. Width and height are in CSS pixels.
 type Viewport struct {
 	Width, Height int64
-	Scale         float64 // device pixels for each; 0 = 1
-	Touch         bool    // fingers instead of a mouse
+	Scale         float64 // device pixels for each CSS pixel; 0: 1
+	Touch         bool    // touch instead of mouse
 }
 
 // The screens that the pages are made for.
@@ -36,24 +36,24 @@ var (
 	Phone      = Viewport{Width: 360, Height: 740, Scale: 3, Touch: true}
 )
 
-// patience is how long a page has for what a test waits for. It is generous: the machine may have other work.
+// patience is the timeout for what a test waits for. It is generous because the machine may be busy.
 const patience = 20 * time.Second
 
-// Tab is a page in the browser that notes what a page must never do.
+// Tab is a page in the browser that records forbidden behaviour.
 type Tab struct {
-	Base string // address of the service, without a slash at the end
+	Base string // address of the service, without a trailing slash
 
 	t   *testing.T
 	ctx context.Context
 
-	close func() // of a tab beside another
+	close func() // of a tab opened by Beside
 
 	mu       sync.Mutex
 	problems []string // console errors, exceptions, violations of the policy
-	requests []string // addresses asked for
+	requests []string // requested addresses
 }
 
-// Open opens a tab with cookies and storage of its own.
+// Open opens a tab with its own cookies and storage.
 func (b *Browser) Open(t *testing.T, base string, view Viewport) *Tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
@@ -63,7 +63,7 @@ func (b *Browser) Open(t *testing.T, base string, view Viewport) *Tab {
 	return newTab(t, ctx, base, view)
 }
 
-// Beside opens another tab beside this one, with its cookies and storage.
+// Beside opens another tab with the same cookies and storage.
 func (p *Tab) Beside() *Tab {
 	p.t.Helper()
 	ctx, cancel := chromedp.NewContext(p.ctx)
@@ -109,17 +109,17 @@ func (p *Tab) note(event any) {
 		}
 		p.problems = append(p.problems, fmt.Sprintf("console: %s %s", e.Type, strings.Join(said, " ")))
 	case *log.EventEntryAdded:
-		// An answer that is an error is noted by the browser as well; which ones there are, the tests decide.
+		// The browser logs every error answer, too; the tests decide which ones are allowed.
 		if !strings.HasPrefix(e.Entry.Text, "Failed to load resource: the server responded") && !strings.Contains(e.Entry.Text, "net::ERR_CONNECTION") && !strings.Contains(e.Entry.Text, "net::ERR_EMPTY_RESPONSE") && !strings.Contains(e.Entry.Text, "net::ERR_INCOMPLETE_CHUNKED_ENCODING") {
 			p.problems = append(p.problems, fmt.Sprintf("%s %s: %s", e.Entry.Source, e.Entry.Level, e.Entry.Text))
 		}
 	}
 }
 
-// Context is the tab's, for what chromedp can do and Tab cannot.
+// Context returns the tab's context, for functions of chromedp that Tab lacks.
 func (p *Tab) Context() context.Context { return p.ctx }
 
-// Do takes steps of chromedp.
+// Do runs actions of chromedp.
 func (p *Tab) Do(steps ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
 	if err := chromedp.Do(p.ctx, steps...); err != nil {
@@ -127,10 +127,10 @@ func (p *Tab) Do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// Visit goes to a path of the service and waits until the page is loaded.
+// Visit opens a path of the service and waits until the page is loaded.
 func (p *Tab) Visit(path string) { p.t.Helper(); p.Do(chromedp.Navigate(p.Base + path)) }
 
-// Eval returns the value of an expression in the page; that of a promise when it is kept.
+// Eval returns the value of an expression in the page, or of its promise.
 func Eval[T any](p *Tab, expression string) T {
 	p.t.Helper()
 	v, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
@@ -140,15 +140,14 @@ func Eval[T any](p *Tab, expression string) T {
 	return v
 }
 
-// Eval runs an expression in the page; its value does not matter.
+// Eval evaluates an expression in the page and ignores its value.
 func (p *Tab) Eval(expression string) {
 	p.t.Helper()
 	Eval[bool](p, "(async () => { await ("+expression+"); return true; })()")
 }
 
-// Until waits for an expression, or what its promise is kept with, to be true. A page that goes to another address meanwhile
-// takes what is asked with it, and is asked again. (chromedp's own polling makes functions from text, which the pages' policy
-// forbids.)
+// Until waits until an expression or its promise is true. If the page navigates meanwhile, the expression is evaluated
+// again. (chromedp's own polling creates functions from text, which the pages' policy forbids.)
 func (p *Tab) Until(expression string) {
 	p.t.Helper()
 	ask := chromedp.Evaluate[bool]("Promise.resolve("+expression+").then(Boolean)", chromedp.EvalAwaitPromise)
@@ -175,29 +174,29 @@ func (p *Tab) noted() []string {
 	return append([]string(nil), p.problems...)
 }
 
-// Text returns the text of the first element that a selector finds; it waits for one.
+// Text returns the text of the first element found by a selector; it waits for one.
 func (p *Tab) Text(selector string) string {
 	p.t.Helper()
 	p.Until(fmt.Sprintf("document.querySelector(%s)", quote(selector)))
 	return Eval[string](p, fmt.Sprintf("document.querySelector(%s).textContent", quote(selector)))
 }
 
-// Click clicks on the first element that a selector finds, when it is there.
+// Click clicks the first element found by a selector; it waits for one.
 func (p *Tab) Click(selector string) {
 	p.t.Helper()
 	p.Until(fmt.Sprintf("document.querySelector(%s)?.checkVisibility()", quote(selector)))
 	p.press(chromedp.Click(chromedp.CSS(selector)))
 }
 
-// Tap touches it with a finger.
+// Tap taps the first element found by a selector.
 func (p *Tab) Tap(selector string) {
 	p.t.Helper()
 	p.Until(fmt.Sprintf("document.querySelector(%s)?.checkVisibility()", quote(selector)))
 	p.press(chromedp.Tap(chromedp.CSS(selector)))
 }
 
-// press clicks or taps. A page may replace the element between the moment it is found and the moment the browser is
-// asked where it is; nothing is pressed by then, so it is looked for again.
+// press clicks or taps. A page may replace the element between finding it and asking the browser for its position.
+// Nothing has been pressed then, so it is retried.
 func (p *Tab) press(step chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
 	deadline := time.Now().Add(patience)
@@ -212,14 +211,14 @@ func (p *Tab) press(step chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// isReplaced reports whether the browser did not find an element where the page had one.
+// isReplaced reports whether the browser did not find an element that the page had.
 func isReplaced(err error) bool {
 	var told *cdproto.Error
 	return errors.Is(err, chromedp.ErrInvalidDimensions) || errors.As(err, &told) && told.Code == -32000 &&
 		(strings.Contains(strings.ToLower(told.Message), "node") || strings.Contains(told.Message, "content quads"))
 }
 
-// Type puts the focus on the first element that a selector finds, and types in place of what it holds.
+// Type focuses the first element found by a selector and replaces its content by typing.
 func (p *Tab) Type(selector, text string) {
 	p.t.Helper()
 	p.Until(fmt.Sprintf("document.querySelector(%s)?.checkVisibility()", quote(selector)))
@@ -227,13 +226,13 @@ func (p *Tab) Type(selector, text string) {
 	p.Press(text)
 }
 
-// Press presses keys where the focus is: characters, or keys of chromedp's package kb, with modifiers held.
+// Press presses keys at the focus: characters, or keys of chromedp's package kb, with modifiers held.
 func (p *Tab) Press(keys string, held ...chromedp.Modifier) {
 	p.t.Helper()
 	p.Do(chromedp.KeyEvent(keys, chromedp.KeyModifiers(held...)))
 }
 
-// Media makes the page believe in a medium's feature, such as prefers-color-scheme: dark.
+// Media emulates a media feature, such as prefers-color-scheme: dark.
 func (p *Tab) Media(feature, value string) {
 	p.t.Helper()
 	_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: feature, Value: value}}})
@@ -242,7 +241,7 @@ func (p *Tab) Media(feature, value string) {
 	}
 }
 
-// SlowCPU makes the page's computer so many times slower.
+// SlowCPU slows the page's processor down by a factor.
 func (p *Tab) SlowCPU(times float64) {
 	p.t.Helper()
 	if _, err := chromedp.Call(p.ctx, emulation.SetCPUThrottlingRate, emulation.SetCPUThrottlingRateParams{Rate: times}); err != nil {
@@ -250,7 +249,7 @@ func (p *Tab) SlowCPU(times float64) {
 	}
 }
 
-// Shot keeps a picture of the whole page in the directory of APP_SHOTS, for eyes; without the variable it does nothing.
+// Shot saves a picture of the whole page in the directory APP_SHOTS, for people; without the variable it does nothing.
 func (p *Tab) Shot(name string) {
 	p.t.Helper()
 	dir := os.Getenv("APP_SHOTS")
@@ -266,7 +265,7 @@ func (p *Tab) Shot(name string) {
 	}
 }
 
-// Before runs a script in each page that is visited from now on, before any of the page's own.
+// Before runs a script in each page visited from now on, before the page's own scripts.
 func (p *Tab) Before(script string) {
 	p.t.Helper()
 	if _, err := chromedp.Call(p.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script}); err != nil {
@@ -274,20 +273,20 @@ func (p *Tab) Before(script string) {
 	}
 }
 
-// Requests returns the addresses that the tab has asked for.
+// Requests returns the addresses requested by the tab.
 func (p *Tab) Requests() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]string(nil), p.requests...)
 }
 
-// BytesOverWire returns how many bytes the page and what it loaded took, headers and compression counted.
+// BytesOverWire returns the transferred bytes of the page and its resources, including headers, after compression.
 func (p *Tab) BytesOverWire() int {
 	p.t.Helper()
 	return Eval[int](p, `performance.getEntries().reduce((sum, e) => sum + (e.transferSize ?? 0), 0)`)
 }
 
-// Clean checks what the page did: no error, nothing on the console, nothing that the policy forbids, no other host.
+// Clean checks that the page had no errors, console output, policy violations or requests to other hosts.
 func (p *Tab) Clean() {
 	p.t.Helper()
 	for _, problem := range p.noted() {
@@ -304,11 +303,11 @@ func (p *Tab) Clean() {
 	}
 }
 
-// quote writes text as JavaScript reads it.
+// quote quotes text for JavaScript.
 func quote(text string) string {
 	b, err := json.Marshal(text)
 	if err != nil {
-		panic("webtest: " + err.Error()) // text always encodes
+		panic("webtest: " + err.Error()) // cannot fail for strings
 	}
 	return string(b)
 }

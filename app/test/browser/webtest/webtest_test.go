@@ -58,7 +58,7 @@ func TestASimulatedPlantHasAPast(t *testing.T) {
 	}
 }
 
-// What is broken in a page is found: this is a page that does all that none may do.
+// Forbidden behaviour of a page is detected: this page does all of it.
 func TestBrokenPagesAreFound(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{})
 	tab := webtest.Open(t, s.Base, webtest.Laptop)
@@ -74,7 +74,7 @@ func TestBrokenPagesAreFound(t *testing.T) {
 	}
 }
 
-// TestAnElementThatIsReplacedIsPressed: a page may draw a button anew while a finger is on its way to it.
+// TestAnElementThatIsReplacedIsPressed: a page may draw a button again while it is being pressed.
 func TestAnElementThatIsReplacedIsPressed(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{})
 	p := webtest.Open(t, s.Base, webtest.TabletTall)
