@@ -33,10 +33,10 @@ import (
 // The room's buckets.
 var (
 	accounts  = kv.NewBucket("account", kv.String, kv.Cached(kv.JSON[Account](), func(a Account) Account { return *a.clone() })) // by id
-	documents = kv.NewBucket("document", kv.Bytes32, kv.Raw)                                                                         // by SHA-256: the arrays of a manifest, compressed, kept once
-	rendered  = kv.NewBucket("rendered", kv.String, kv.Raw)                                                                          // by account: the arrays as answers carry them
-	revisions = kv.NewBucket("revision", kv.PairOf(kv.String, kv.Uint64), kv.JSON[Revision]())                                       // by account and number
-	gone      = kv.NewBucket("gone", kv.PairOf(kv.String, kv.PairOf(kv.String, kv.String)), kv.JSON[storedLifetime]())               // by account, kind and code: what the manifest once had
+	documents = kv.NewBucket("document", kv.Bytes32, kv.Raw)                                                                     // by SHA-256: the arrays of a manifest, compressed, kept once
+	rendered  = kv.NewBucket("rendered", kv.String, kv.Raw)                                                                      // by account: the arrays as answers carry them
+	revisions = kv.NewBucket("revision", kv.PairOf(kv.String, kv.Uint64), kv.JSON[Revision]())                                   // by account and number
+	gone      = kv.NewBucket("gone", kv.PairOf(kv.String, kv.PairOf(kv.String, kv.String)), kv.JSON[storedLifetime]())           // by account, kind and code: what the manifest once had
 )
 
 // Buckets names the buckets of this room.
