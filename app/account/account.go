@@ -10,8 +10,8 @@ import (
 	"opsmon/schema/strictjson"
 )
 
-// Account is the stored record of an account: every field of http-api.md 2.1 but the arrays of its manifest,
-// which are a document of their own. It is small, so that a change of one setting writes little.
+// Account is the stored record of an account: every field of http-api.md 2.1 except the arrays of its manifest, which
+// are a separate document. The record is small, so changing one setting writes little.
 //
 // Stored as JSON: a changed field needs a migration (app/layout.go).
 type Account struct {
@@ -25,28 +25,29 @@ type Account struct {
 	UpdatedAt         time.Time  `json:"updatedAt"`
 	ArchivedAt        *time.Time `json:"archivedAt,omitempty"`
 
-	// Own holds the settings a manifest carries, by name, as they were sent. What is absent is unset.
+	// Own has the settings that are part of the manifest, by name, in their original JSON. A missing setting is
+	// unset.
 	Own map[string]json.RawMessage `json:"own"`
 
-	Revision uint64 `json:"revision"` // of the configuration; 1 is the first
-	Sequence uint64 `json:"sequence"` // of the record: every write counts, configuration or not
+	Revision uint64 `json:"revision"` // of the configuration; starts at 1
+	Sequence uint64 `json:"sequence"` // of the record: counts every write, also of fields outside of the configuration
 	Document Hash   `json:"document"` // the arrays: key of the document
-	Rendered Hash   `json:"rendered"` // of the rendered arrays, for the ETag
+	Rendered Hash   `json:"rendered"` // the rendered arrays, for the ETag
 }
 
-// Hash is a SHA-256; JSON shows it in hexadecimal.
+// Hash is a SHA-256; in JSON it is hexadecimal.
 type Hash [32]byte
 
-// MarshalText writes lower-case hexadecimal.
+// MarshalText returns lower-case hexadecimal.
 func (h Hash) MarshalText() ([]byte, error) { return []byte(hex.EncodeToString(h[:])), nil }
 
-// UnmarshalText reads hexadecimal.
+// UnmarshalText parses hexadecimal.
 func (h *Hash) UnmarshalText(b []byte) error {
 	_, err := hex.Decode(h[:], b)
 	return err
 }
 
-// ownFields are the account's settings that a manifest carries, in the order of http-api.md 2.1 and 2.2.
+// ownFields are the account's settings that are part of a manifest, in the order of http-api.md 2.1 and 2.2.
 var ownFields = func() []string {
 	names := []string{
 		"electricalPricePerKwh", "electricalCo2PerKwh", "currency", "maxProductionCountPerSchedule", "dashboardConfig", "durationFormat",
@@ -60,15 +61,15 @@ var ownFields = func() []string {
 	return names
 }()
 
-// form says how an account is shown.
+// form selects a representation of an account.
 type form uint8
 
 const (
-	formAnswer   form = iota // every field, null when unset
-	formManifest             // inside manifest.account: own settings as sent, no secret
+	formAnswer   form = iota // every field, null if unset
+	formManifest             // inside manifest.account: own settings as received, no secret
 )
 
-// appendAccount appends the account's own members, without braces. secret shows the warehouse password.
+// appendAccount appends the account's own members, without braces. secret includes the warehouse password.
 func appendAccount(dst []byte, a *Account, f form, secret bool) []byte {
 	dst = appendString(append(dst, `"id":`...), a.ID)
 	dst = appendString(append(dst, `,"domain":`...), a.Domain)
@@ -109,8 +110,8 @@ func appendValue[T string | int64](dst []byte, v *T) []byte {
 	return append(dst, encoded(*v)...)
 }
 
-// encoded returns v as JSON, without the HTML escapes that encoding/json adds. It is for values that always
-// encode: strings, numbers and what strictjson decodes to.
+// encoded returns v as JSON, without the HTML escapes of encoding/json. v must be encodable: a string, a number or a
+// result of strictjson.
 func encoded(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -121,7 +122,7 @@ func encoded(v any) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// clone copies the record so that the copy may be changed.
+// clone returns a copy of the record that may be changed.
 func (a *Account) clone() *Account {
 	c := *a
 	c.Own = make(map[string]json.RawMessage, len(a.Own))
@@ -131,8 +132,8 @@ func (a *Account) clone() *Account {
 	return &c
 }
 
-// set changes a setting of the account and reports whether its value became another one. Absent and null are
-// the same value, and so are numbers in other digits.
+// set changes a setting of the account and reports whether its value changed. Absent and null are equal, and numbers
+// are compared by value.
 func (a *Account) set(name string, v any) bool {
 	raw := encoded(v)
 	old, ok := a.Own[name]
@@ -147,7 +148,7 @@ func (a *Account) set(name string, v any) bool {
 	return true
 }
 
-// Writable refuses changes of an account that is archived. Error: Conflict.
+// Writable returns errdefs.Conflict if the account is archived.
 func (a *Account) Writable() error {
 	if a.ArchivedAt == nil {
 		return nil
@@ -155,7 +156,7 @@ func (a *Account) Writable() error {
 	return errdefs.New(errdefs.Conflict, "the account %s is archived: it can be read and not changed", a.ID)
 }
 
-// FlagsOn names the account's flags that are on, in the order of http-api.md 2.2.
+// FlagsOn returns the names of the account's flags that are on, in the order of http-api.md 2.2.
 func (a *Account) FlagsOn() []string {
 	on := []string{}
 	for f := range flagCount {
@@ -166,17 +167,17 @@ func (a *Account) FlagsOn() []string {
 	return on
 }
 
-// FlagOn reports whether a flag of the account itself is on.
+// FlagOn reports whether a flag is on at the level of the account.
 func (a *Account) FlagOn(f Flag) bool {
 	raw := a.Own[f.String()]
 	if string(raw) == `"on"` {
 		return true
 	}
-	// A document may write the same text with escapes.
+	// The document may have written the text with escapes.
 	return len(raw) > 2 && raw[0] == '"' && plain(raw[1:len(raw)-1]) == "on"
 }
 
-// DashboardConfig returns the free settings of the dashboard as a JSON object, {} when unset.
+// DashboardConfig returns the dashboard's free-form settings as a JSON object, {} if unset.
 func (a *Account) DashboardConfig() json.RawMessage {
 	if raw := a.Own["dashboardConfig"]; len(raw) > 0 && raw[0] == '{' {
 		return raw

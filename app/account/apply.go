@@ -24,15 +24,15 @@ import (
 	"opsmon/schema/strictjson"
 )
 
-// document is a manifest that passed every check that needs no store.
+// document is a manifest that has passed every check that does not need the store.
 type document struct {
 	manifest *Manifest
-	members  map[string][]byte // the account's own members as sent, compact
-	pure     []byte            // the arrays without the appliance's own members
+	members  map[string][]byte // the account's own members as received, compacted
+	pure     []byte            // the arrays without system members
 	warnings []errdefs.Detail
 }
 
-// own returns the settings of the document: what it lacks is unset, and durationFormat is then months.
+// own returns the settings of the document. Missing ones are unset; durationFormat defaults to months.
 func (d *document) own() map[string]json.RawMessage {
 	own := make(map[string]json.RawMessage, len(d.members))
 	for _, name := range ownFields {
@@ -46,8 +46,8 @@ func (d *document) own() map[string]json.RawMessage {
 	return own
 }
 
-// readDocument decodes and checks a manifest; all problems come at once, as errdefs.Invalid. A standalone one is
-// not compared with an account: its id and domain are checked too.
+// readDocument decodes and checks a manifest. It returns all problems together, as errdefs.Invalid. A standalone
+// manifest is not compared with an account, so its id and domain are checked too.
 func readDocument(raw []byte, standalone bool, now time.Time) (*document, error) {
 	tree, err := strictjson.Decode(raw)
 	if err != nil {
@@ -61,8 +61,8 @@ func readDocument(raw []byte, standalone bool, now time.Time) (*document, error)
 		shapes[v.Path] = true
 	}
 	tree = nil
-	tidy(raw)                                 // the tree is the largest thing here: let it go before the next large thing is made
-	if len(problems) < schema.MaxViolations { // else which values are sound is not known
+	tidy(raw)                                 // the tree is large: free it before the next large allocation
+	if len(problems) < schema.MaxViolations { // otherwise the set of invalid values is incomplete
 		var found []errdefs.Detail
 		found, d.warnings = check(d.manifest, shapes, now)
 		problems = append(problems, found...)
@@ -83,8 +83,8 @@ func readDocument(raw []byte, standalone bool, now time.Time) (*document, error)
 	return d, nil
 }
 
-// identity checks account.id and account.domain by themselves (decisions.md section 2). It is for documents
-// that are not compared with an account, which has its own.
+// identity checks account.id and account.domain (decisions.md section 2). It is for documents that are not compared
+// with an existing account.
 func identity(m *Manifest, shapes map[string]bool) []errdefs.Detail {
 	c := &checker{shapes: shapes}
 	if !idPattern.MatchString(m.ID) {
@@ -96,18 +96,18 @@ func identity(m *Manifest, shapes map[string]bool) []errdefs.Detail {
 	return c.problems
 }
 
-// large is the size in bytes from which a manifest's memory matters on a plant's PC.
+// large is the size, in bytes, from which a manifest's memory matters on a typical PC of a plant.
 const large = 4 << 20
 
-// tidy returns the garbage of a large manifest at once: left to itself the heap would grow to twice its size
-// before it is looked at.
+// tidy collects the garbage of a large manifest immediately. Otherwise the heap would grow to twice its size before
+// the next collection.
 func tidy(raw []byte) {
 	if len(raw) >= large {
 		runtime.GC()
 	}
 }
 
-// invalidJSON turns a decoding error into one that may be shown.
+// invalidJSON locks a decoding error into one for the client.
 func invalidJSON(err error) error {
 	invalid := &errdefs.Error{Kind: errdefs.Invalid, Message: err.Error(), Details: []errdefs.Detail{{Issue: err.Error()}}}
 	if e, ok := errors.AsType[*strictjson.Error](err); ok {
@@ -123,7 +123,7 @@ type Report struct {
 	Warnings []errdefs.Detail `json:"warnings"`
 }
 
-// Validate checks a manifest by itself, without an account to apply it to.
+// Validate checks a manifest without an account.
 func Validate(raw []byte, now time.Time) Report {
 	d, err := readDocument(raw, true, now)
 	var e *errdefs.Error
@@ -136,9 +136,9 @@ func Validate(raw []byte, now time.Time) Report {
 // ApplyInput is a manifest to be applied.
 type ApplyInput struct {
 	Raw    []byte // {version, account}
-	DryRun bool   // check and compare only
+	DryRun bool   // only check and compare
 	Note   string // at most 200 characters
-	Match  *Match // nil = whatever the configuration is now
+	Match  *Match // nil = any current revision
 }
 
 // ApplyResult is what applying a manifest changed, or would change.
@@ -156,11 +156,11 @@ type ApplyResult struct {
 
 const maxNote = 200
 
-// errMoved says that the account changed between reading and writing.
-var errMoved = errors.New("the account has changed meanwhile")
+// errConflicting means that the account changed between reading and writing.
+var errConflicting = errors.New("the account changed in the meantime")
 
-// Apply checks a manifest and makes it the account's configuration (decisions.md section 3). Content equal to
-// what is in force makes no revision.
+// Apply checks a manifest and makes it the account's configuration (decisions.md section 3). A manifest with the
+// current content does not create a revision.
 func (s *Service) Apply(p auth.Principal, in ApplyInput) (*ApplyResult, error) {
 	if err := mayWrite(p); err != nil {
 		return nil, err
@@ -175,16 +175,16 @@ func (s *Service) Apply(p auth.Principal, in ApplyInput) (*ApplyResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	for try := 1; ; try++ { // again only when another change came between
+	for try := 1; ; try++ { // retries only if another change came in between
 		result, err := s.applyInTurn(p, in, doc, try >= maxTries)
-		if !errors.Is(err, errMoved) {
+		if !errors.Is(err, errConflicting) {
 			return result, err
 		}
 	}
 }
 
-// maxTries is how often Apply starts anew before it keeps other writers waiting: a large manifest takes a
-// second, in which a setting may change every time.
+// maxTries is how often Apply tries before it blocks other writers: a large manifest takes a second, and a setting
+// may change in each of them.
 const maxTries = 4
 
 func (s *Service) applyInTurn(p auth.Principal, in ApplyInput, doc *document, alone bool) (*ApplyResult, error) {
@@ -199,7 +199,7 @@ func (s *Service) applyInTurn(p auth.Principal, in ApplyInput, doc *document, al
 	return s.apply(p, in, doc)
 }
 
-// fits reports whether a document may become an account's configuration.
+// fits returns an error if a document may not become the account's configuration.
 func (doc *document) fits(a *Account, match *Match) error {
 	if err := a.Writable(); err != nil {
 		return err
@@ -250,7 +250,7 @@ func (s *Service) apply(p auth.Principal, in ApplyInput, doc *document) (*ApplyR
 	return result, nil
 }
 
-// adopt makes a document that changes something the account's configuration, and returns the revision that it is.
+// adopt makes a changed document the account's configuration and returns the number of the new revision.
 func (s *Service) adopt(p auth.Principal, in ApplyInput, doc *document, cur *Snapshot, life *lifetimes, changes int) (revision uint64, err error) {
 	a := cur.Account.clone()
 	a.Own = doc.own()
@@ -273,7 +273,7 @@ func (s *Service) adopt(p auth.Principal, in ApplyInput, doc *document, cur *Sna
 			return err
 		}
 		if was.Sequence != cur.Account.Sequence {
-			return errMoved
+			return errConflicting
 		}
 		next = a.clone()
 		if err := putDocument(tx, a, compressed, out); err != nil {
@@ -289,7 +289,7 @@ func (s *Service) adopt(p auth.Principal, in ApplyInput, doc *document, cur *Sna
 			"revision": strconv.FormatUint(next.Revision, 10), "changes": strconv.Itoa(changes), "note": in.Note,
 		})
 	})
-	if errors.Is(err, errMoved) {
+	if errors.Is(err, errConflicting) {
 		if err := s.refresh(a.ID); err != nil {
 			return 0, err
 		}
@@ -301,7 +301,8 @@ func (s *Service) adopt(p auth.Principal, in ApplyInput, doc *document, cur *Sna
 	return next.Revision, nil
 }
 
-// putDocument stores what an account's Document and Rendered name; a document that others have is there already.
+// putDocument stores the bytes for an account's Document and Rendered hashes. A document shared with an earlier
+// revision already exists.
 func putDocument(tx *kv.Tx, a *Account, compressed, out []byte) error {
 	if !documents.Has(tx, a.Document) {
 		if err := documents.Put(tx, a.Document, compressed); err != nil {
@@ -311,7 +312,7 @@ func putDocument(tx *kv.Tx, a *Account, compressed, out []byte) error {
 	return rendered.Put(tx, a.ID, out)
 }
 
-// refresh publishes what the store holds, for when a change that is committed has not been published yet.
+// refresh publishes the stored state, in case a committed change has not been published yet.
 func (s *Service) refresh(id string) error {
 	var a *Account
 	err := s.store.View(func(tx *kv.Tx) (err error) {
@@ -324,7 +325,7 @@ func (s *Service) refresh(id string) error {
 	return s.publishRecord(a)
 }
 
-// compress packs a document for the store; extract unpacks it.
+// compress compresses a document for the store; extract reverses it.
 func compress(b []byte) []byte {
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false))
 	if err != nil {
@@ -342,7 +343,7 @@ func extract(b []byte) ([]byte, error) {
 	defer dec.Close()
 	var out bytes.Buffer
 	if _, err := out.ReadFrom(dec); err != nil {
-		return nil, fmt.Errorf("unpack document: %w", err)
+		return nil, fmt.Errorf("decompress document: %w", err)
 	}
 	return out.Bytes(), nil
 }

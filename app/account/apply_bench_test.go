@@ -17,8 +17,7 @@ import (
 	"opsmon/schema/schematest"
 )
 
-// peakHeap runs fn and returns how far the heap grew at most beyond what was live before, sampled every
-// millisecond.
+// peakHeap runs fn and returns how much the heap grew at most, in bytes, sampled every millisecond.
 func peakHeap(fn func()) uint64 {
 	runtime.GC()
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
@@ -44,8 +43,8 @@ func peakHeap(fn func()) uint64 {
 	return <-peak
 }
 
-// BenchmarkApplyLarge compares applying a manifest of 10,000 stations and 30,000 SKUs, from its bytes to durable,
-// with json.Unmarshal of the same bytes into any. It reports the medians of the ratios of time and of peak heap.
+// BenchmarkApplyLarge applies a manifest of 10,000 stations and 30,000 SKUs, from its bytes until it is durable, and
+// compares with json.Unmarshal of the same bytes. It reports the median ratios of time and of peak heap.
 func BenchmarkApplyLarge(b *testing.B) {
 	raw := schematest.Large(10_000, 30_000)
 	store := kvtest.New(b, func(c *kv.Config) { c.Buckets = slices.Concat(Buckets(), audit.Buckets()) })
@@ -77,7 +76,7 @@ func BenchmarkApplyLarge(b *testing.B) {
 			floorTime = time.Since(start)
 			runtime.KeepAlive(v)
 		})
-		n++ // another manifest each time
+		n++ // a different manifest each time
 		changed := bytes.Replace(raw, []byte("0.2371"), []byte("0."+strconv.Itoa(1000+n)), 1)
 		ourHeap := peakHeap(func() {
 			start := time.Now()

@@ -17,8 +17,8 @@ import (
 	"opsmon/schema/strictjson"
 )
 
-// withoutSystem takes the members that are the appliance's own out of a document {version, account}, so that what was
-// sent can be compared with what is read, and fills in the one default.
+// withoutSystem removes the system members from a document {version, account}, so that a sent document can be
+// compared with the stored one, and fills in the one default.
 func withoutSystem(t testing.TB, raw []byte) []byte {
 	t.Helper()
 	doc := decode(t, raw)
@@ -47,7 +47,7 @@ func strip(v any) {
 	}
 }
 
-// exact compares documents digit by digit, the order of keys aside.
+// exact compares documents digit by digit, ignoring the order of keys.
 func exact(t testing.TB, what string, want, got []byte) {
 	t.Helper()
 	if a, b := canonical(withoutSystem(t, want)), canonical(withoutSystem(t, got)); a != b {
@@ -59,7 +59,7 @@ func exact(t testing.TB, what string, want, got []byte) {
 	}
 }
 
-// canonical is JSON with sorted keys and the digits as they are. encoding/json keeps json.Number's text.
+// canonical returns JSON with sorted keys and the original digits. encoding/json preserves json.Number's text.
 func canonical(raw []byte) string {
 	v, err := strictjson.Decode(raw)
 	if err != nil {
@@ -68,7 +68,7 @@ func canonical(raw []byte) string {
 	return string(encoded(v))
 }
 
-// oddPlant is plantFile with what is hard to keep.
+// oddPlant returns plantFile with values that are hard to preserve.
 func oddPlant(t testing.TB) []byte {
 	raw := bytes.Replace(plantFile, []byte(`"name": "North works"`), []byte("\"n\\u0061me\" : \"N\\u006frth \\/ \\ud83c\\udf5e \u2028 \\u0000 \x7f works\""), 1)
 	raw = bytes.Replace(raw, []byte(`"speedScale": 1.05`), []byte(`"speedScale": 1.0500e+0000`), 1)
@@ -79,7 +79,8 @@ func oddPlant(t testing.TB) []byte {
 	return bytes.Replace(raw, []byte(`"account": {`), []byte(`"\u0061ccount": {`), 1)
 }
 
-// TestReadBack: what was applied is what is read, in GET /account too, after a restart and as a revision.
+// TestReadBack checks that an applied manifest is read unchanged: by GET /account, after a restart, and as a
+// revision.
 func TestReadBack(t *testing.T) {
 	apptest.Long(t)
 	for name, raw := range map[string][]byte{
@@ -101,7 +102,7 @@ func TestReadBack(t *testing.T) {
 			}
 			h.reopen()
 			if got := h.now().Document().Bytes(); !bytes.Equal(got, first) {
-				t.Error("another document after a start")
+				t.Error("the document differs after a restart")
 			}
 			if r := h.apply(raw); r.Changed {
 				t.Errorf("the same after a start: %v", r.Changes)
@@ -117,8 +118,8 @@ func TestReadBack(t *testing.T) {
 	}
 }
 
-// shuffle writes a decoded document again: members in random order, with white space, and numbers and strings in
-// other digits and letters of the same value.
+// shuffle encodes a document differently: members in random order, with white space, and numbers and strings in other
+// notations of the same value.
 func shuffle(r *rand.Rand, v any) []byte {
 	var b bytes.Buffer
 	space := func() { b.WriteString([]string{"", "", " ", "\n\t", "\r\n  "}[r.IntN(5)]) }
@@ -185,7 +186,8 @@ func shuffle(r *rand.Rand, v any) []byte {
 	return b.Bytes()
 }
 
-// TestEqualContent: other digits, letters, orders of keys and white space, and null for absent, make no revision.
+// TestEqualContent checks that other notations, orders of keys, white space, and null for absent do not create a
+// revision.
 func TestEqualContent(t *testing.T) {
 	h := newPlant(t)
 	before := body(h.now().Document())
@@ -207,9 +209,9 @@ func TestEqualContent(t *testing.T) {
 		}
 	}
 	if after := body(h.now().Document()); after != before {
-		t.Error("the document is another one")
+		t.Error("the document differs")
 	}
-	for i, edits := range [][]string{ // and these are changes, of one thing each
+	for i, edits := range [][]string{ // these are changes, of one value each
 		one(`dashboardConfig.nothing = null`), one(`dashboardConfig.tiles[1].compare -`), one(`reasons[0].reasons[0].reasons[0].escalate.nothing = null`),
 		one(`includeReasonCodes = []`), one(`durationFormat = null`), one(`durationFormat -`), one(`skus[0].stationCodes = []`), one(`reasons[0].type -`),
 		one(`plants[0].enableQuickScheduleStart -`), one(`plants[0].stationGroups[0].totalEnergyStationCodes = ["OVEN-2", "OVEN-1"]`),
@@ -224,7 +226,8 @@ func TestEqualContent(t *testing.T) {
 	}
 }
 
-// TestOneTruth: the account's fields and those in its manifest are the same ones; what a manifest lacks is unset.
+// TestOneTruth checks that the account's fields equal those in its manifest, and that a field missing from a manifest
+// is unset.
 func TestOneTruth(t *testing.T) {
 	h := newPlant(t)
 	h.apply(edit(t, plantFile, `currency = "CHF"`, `enableTasks = "off"`, `dashboardConfig = {"home": "x"}`))
@@ -264,7 +267,7 @@ func TestOneTruth(t *testing.T) {
 	h.whole()
 }
 
-// TestApplyRefused: what is not applied, and that nothing is then.
+// TestApplyRefused checks that a refused manifest changes nothing.
 func TestApplyRefused(t *testing.T) {
 	h := newPlant(t)
 	for _, c := range []struct {
@@ -293,7 +296,7 @@ func TestApplyRefused(t *testing.T) {
 	if _, err := h.Apply(boss(), ApplyInput{Raw: edit(t, plantFile, `currency = "CHF"`), Note: strings.Repeat("ä", 200)}); err != nil {
 		t.Error(err)
 	}
-	// 40 stations are the limit, and the document's own word on it does not count.
+	// The limit is 40 stations; the limit in the document is ignored.
 	stations := func(n int) []byte {
 		return edit(t, plantFile, `stationCountLimit = null`, `plants[1].stationGroups[1].stations = [`+list(n-5, func(i int) string { return fmt.Sprintf(`{"code":"M-%d","name":"M"}`, i) })+`]`)
 	}
@@ -308,7 +311,7 @@ func TestApplyRefused(t *testing.T) {
 	}
 }
 
-// TestDryRun: a dry run returns the difference and writes nothing.
+// TestDryRun checks that a dry run returns the difference and writes nothing.
 func TestDryRun(t *testing.T) {
 	h := newPlant(t)
 	before, records := body(h.now().Answer(true)), len(h.auditTrail())
@@ -330,7 +333,7 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// TestLifetimes: when a plant, group or station first appeared and when its definition last changed.
+// TestLifetimes checks when a plant, group or station first appeared and when its definition last changed.
 func TestLifetimes(t *testing.T) {
 	h := newPlant(t)
 	const (
@@ -374,7 +377,7 @@ func TestLifetimes(t *testing.T) {
 	want("moved", ovens+".stations[2]", first, third)
 	want("its new group", ovens, first, first)
 	want("its old group", packing, first, second)
-	want("who moved up", pack1, first, first) // PACK-2 now
+	want("who moved up", pack1, first, first) // now PACK-2
 
 	h.clock.tick()
 	without := edit(t, raw, `plants[0].stationGroups[1] -`, `plants[1] -`)
@@ -390,7 +393,7 @@ func TestLifetimes(t *testing.T) {
 	want("another order", "plants[1].stationGroups[0].stations[0]", first, second)
 	want("another order", "plants[0]", first, fifth)
 
-	// The lifetimes outlast a restart, and a restored revision is a change like any other.
+	// The lifetimes survive a restart, and restoring a revision is an ordinary change.
 	h.reopen()
 	seventh := h.clock.tick()
 	if _, err := h.Restore(boss(), 1, "", nil); err != nil {
@@ -405,7 +408,7 @@ func TestLifetimes(t *testing.T) {
 	h.whole()
 }
 
-// TestLongGroupCode: a group whose code is longer than a key of the store leaves and comes back.
+// TestLongGroupCode removes and restores a group whose code is longer than a key of the store.
 func TestLongGroupCode(t *testing.T) {
 	h := newPlant(t)
 	long := edit(t, plantFile, `plants[1].stationGroups[0].code = "`+strings.Repeat("g", 40_000)+`"`)

@@ -12,7 +12,7 @@ import (
 	"opsmon/kv/kvtest"
 )
 
-// writers runs fn n times spread over that many goroutines and returns the time of one.
+// writers runs fn n times from a number of goroutines and returns the average duration.
 func writers(goroutines, n int, fn func(i int)) time.Duration {
 	var next atomic.Int64
 	var all sync.WaitGroup
@@ -32,9 +32,9 @@ func writers(goroutines, n int, fn func(i int)) time.Duration {
 	return time.Since(begin) / time.Duration(n)
 }
 
-// BenchmarkUpdate compares a change of one setting, from the decoded body to durable and published, with a store that
-// puts the same number of bytes as one value, by 1 and by 64 goroutines. It reports the median of the ratios of rounds
-// that alternate.
+// BenchmarkUpdate changes one setting, from the decoded body until it is durable and published, with 1 and with 64
+// goroutines. It compares with a store that writes the same number of bytes as one value, alternately, and reports
+// the median ratio.
 func BenchmarkUpdate(b *testing.B) {
 	for _, goroutines := range []int{1, 64} {
 		b.Run(fmt.Sprintf("%d", goroutines), func(b *testing.B) {
@@ -69,8 +69,8 @@ func BenchmarkUpdate(b *testing.B) {
 	}
 }
 
-// storedByUpdate is about how many bytes a change of one setting writes: the record, the revision with the record in it,
-// and the audit's.
+// storedByUpdate returns the approximate number of bytes that changing one setting writes: the record, the revision
+// with the record, and the audit record.
 func (h *house) storedByUpdate() int {
 	h.t.Helper()
 	a := h.post(`{"currency": "USD", "dashboardConfig": "{\"n\": 1000}"}`)

@@ -13,38 +13,38 @@ import (
 	"opsmon/schema/strictjson"
 )
 
-// checker collects what the rules of decisions.md section 3 find beyond the shapes of the schema.
+// checker collects violations of decisions.md section 3 that the schema cannot express.
 type checker struct {
 	m        *Manifest
 	now      time.Time
-	shapes   map[string]bool // paths that the schema has reported
+	shapes   map[string]bool // paths of the schema's violations
 	problems []errdefs.Detail
 	warnings []errdefs.Detail
 
 	patterns, reasons, tasks, taskLists, stations, groups map[string]string // code -> path of its first use
-	zones                                                 []*time.Location  // of the plants, each once
+	zones                                                 []*time.Location  // distinct zones of the plants
 	gaps                                                  map[string]gap
 	searches                                              int
 }
 
 type gap struct {
-	issue string        // why the pattern cannot be used, "" when it can
-	least time.Duration // 0 when the pattern fires once only
+	issue string        // why the pattern is unusable; "" if it is usable
+	least time.Duration // 0 if the pattern fires only once
 	zone  *time.Location
 }
 
 const (
-	// maxFindings is how many problems, and how many warnings, are collected. An answer shows the first
-	// hundred: the bound keeps a large document full of mistakes from filling the memory.
+	// maxFindings is the maximum number of problems, and of warnings. An answer lists the first hundred; the bound
+	// limits the memory for a large document full of mistakes.
 	maxFindings = schema.MaxViolations
 
-	// maxSearches bounds what cron patterns may cost: each different one is looked at once in the time zone
-	// of each plant, which takes up to 0.1 ms. No plant has as many.
+	// maxSearches bounds the cost of cron patterns: each distinct pattern is evaluated once per time zone, which
+	// takes up to 0.1 ms. No real plant has as many.
 	maxSearches = 10_000
 )
 
-// check applies the rules that a schema cannot say. What lies at or under a path of shapes is skipped: it was
-// reported already. now bounds the search for the next fires of a pattern.
+// check applies the rules that a schema cannot express. It skips values at or below a path in shapes, which the
+// schema has already reported. now bounds the search for the next times of a pattern.
 func check(m *Manifest, shapes map[string]bool, now time.Time) (problems, warnings []errdefs.Detail) {
 	c := &checker{m: m, now: now, shapes: shapes, gaps: map[string]gap{}}
 	c.collect()
@@ -56,7 +56,7 @@ func check(m *Manifest, shapes map[string]bool, now time.Time) (problems, warnin
 	return c.problems, c.warnings
 }
 
-// broken reports whether the schema has reported the value at a path, or one that holds it.
+// broken reports whether the schema has reported the value at a path, or one that contains it.
 func (c *checker) broken(path string) bool {
 	for len(c.shapes) > 0 {
 		if c.shapes[path] {
@@ -84,8 +84,7 @@ func (c *checker) warn(path, format string, args ...any) {
 	c.warnings = append(c.warnings, errdefs.Detail{Field: path, Issue: fmt.Sprintf(format, args...)})
 }
 
-// unique notes a code and reports it when it was there before. A code that is missing or is no text looks
-// empty here and is none.
+// unique records a code and reports a duplicate. A code that is missing or not a string is empty here and is skipped.
 func (c *checker) unique(seen map[string]string, path, what, code, within string) {
 	if code == "" && c.broken(path) {
 		return
@@ -97,7 +96,7 @@ func (c *checker) unique(seen map[string]string, path, what, code, within string
 	seen[code] = path
 }
 
-// collect gathers all codes and checks that they are unique where they must be.
+// collect records all codes and checks that they are unique.
 func (c *checker) collect() {
 	m := c.m
 	c.patterns, c.reasons, c.tasks, c.taskLists = map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}
@@ -140,18 +139,19 @@ func (c *checker) collect() {
 		}
 	}
 	if len(c.zones) == 0 {
-		c.zones = []*time.Location{time.UTC} // so that patterns are still checked when every zone is wrong
+		c.zones = []*time.Location{time.UTC} // still check patterns if every zone is invalid
 	}
 }
 
-// isWebAddress reports whether a text is an address that pages may lead to: a browser runs what others name.
+// isWebAddress reports whether a text is safe as a link in pages: a browser would run other schemes, such as
+// javascript.
 func isWebAddress(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
 }
 
-// zone notes a plant's time zone. known holds what was found out about each name: the sentence for a wrong
-// one, which suggests the nearest, takes about a millisecond, so that not many more are made than are shown.
+// zone records a plant's time zone. known caches the result per name: an error with the nearest valid name takes
+// about a millisecond, so only as many are computed as an answer lists.
 func (c *checker) zone(path, name string, known map[string]error) {
 	err, seen := known[name]
 	if !seen {
@@ -191,7 +191,7 @@ func (c *checker) currency() {
 	}
 }
 
-// refer reports a code that nothing defines.
+// refer reports a code that is not defined.
 func (c *checker) refer(known map[string]string, path, what, code string) {
 	if _, ok := known[code]; !ok {
 		c.problem(path, "names the %s %q, which this manifest does not define", what, errdefs.Shorten(code))
@@ -239,7 +239,7 @@ func (c *checker) energy(path string, own map[string]string, codes Codes) {
 	}
 }
 
-// lists warns of include and exclude lists that name codes nobody defines: they may be defined later.
+// lists warns about undefined codes in include and exclude lists, because they may be defined later.
 func (c *checker) lists(path string, l *Lists) {
 	warn := func(name, what string, known map[string]string, codes Codes) {
 		for i, code := range codes {
@@ -258,7 +258,7 @@ func (l *Lists) any() bool {
 	return l.IncludeReasonCodes != nil || l.ExcludeReasonCodes != nil || l.IncludeTaskListCodes != nil || l.ExcludeTaskListCodes != nil
 }
 
-// triggers checks the cron triggers of Task lists and Tasks, and where Tasks belong.
+// triggers checks the cron triggers of Task lists and Tasks, and the lists that Tasks belong to.
 func (c *checker) triggers() {
 	for i, l := range c.m.TaskLists {
 		c.trigger(fmt.Sprintf("account.taskLists[%d].trigger", i), l.Trigger, false)
@@ -322,7 +322,7 @@ func humanMinutes(d time.Duration) string {
 	return fmt.Sprintf("%d minutes", d/time.Minute)
 }
 
-// gapOf parses a pattern and finds its smallest gap once, however many triggers use it.
+// gapOf parses a pattern and finds its smallest gap, once per pattern.
 func (c *checker) gapOf(text string) gap {
 	if g, ok := c.gaps[text]; ok {
 		return g
@@ -332,8 +332,8 @@ func (c *checker) gapOf(text string) gap {
 	return g
 }
 
-// search looks for the fires of a pattern in every zone. In a zone whose clocks skip each of them (half past
-// midnight on the days when midnight is skipped) it never fires.
+// search evaluates a pattern in every zone. If a zone's clocks skip all of its times (half past midnight on the days
+// when midnight is skipped), it never fires.
 func (c *checker) search(text string) (g gap) {
 	p, err := cron.Parse(text)
 	if err != nil {
@@ -359,7 +359,7 @@ func (c *checker) skus() {
 		s := &c.m.SKUs[i]
 		path := fmt.Sprintf("account.skus[%d]", i)
 		var set []string
-		unclear := false // one is there and is no rate
+		unclear := false // one is set but is not a rate
 		for _, rate := range []struct {
 			name  string
 			value Number

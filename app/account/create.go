@@ -15,20 +15,20 @@ import (
 	"opsmon/kv"
 )
 
-// CreateInput is what a new account is made of.
+// CreateInput describes a new account.
 type CreateInput struct {
-	ID       string        // "" = the manifest's, else the first label of the domain
-	Domain   string        // "" = the manifest's
+	ID       string        // "" = that of the manifest, else the first label of the domain
+	Domain   string        // "" = that of the manifest
 	Manifest []byte        // nil = a starter manifest
-	Plant    *StarterPlant // of the starter manifest; nil = one with one station
+	Plant    *StarterPlant // plant of the starter manifest; nil = one with one station
 }
 
-// StarterPlant says what the plant of a starter manifest is to be. It is for accounts that are given no manifest.
+// StarterPlant describes the plant of a starter manifest, for accounts that are created without a manifest.
 type StarterPlant struct {
 	Name     string
 	Timezone string // IANA name
 	Groups   int    // 0 = 1
-	Stations int    // of each group; 0 = 1
+	Stations int    // per group; 0 = 1
 }
 
 // Draft is a checked account that is not stored yet.
@@ -41,10 +41,10 @@ type Draft struct {
 	compressed []byte
 }
 
-// ID is the account's id.
+// ID returns the account's id.
 func (d *Draft) ID() string { return d.account.ID }
 
-// validDomain reports whether e-mail addresses can be on a domain.
+// validDomain reports whether a domain is valid for e-mail addresses.
 func validDomain(domain string) bool {
 	_, err := auth.ParseEmail("x@" + domain)
 	return err == nil
@@ -52,7 +52,7 @@ func validDomain(domain string) bool {
 
 var idPattern = regexp.MustCompile(`^[a-z0-9-]{3,55}$`)
 
-// check returns what is wrong with all but the manifest.
+// check returns the problems of all fields except the manifest.
 func (in *CreateInput) check(domain string) (problems errdefs.Problems) {
 	switch {
 	case domain == "" && in.Manifest == nil:
@@ -73,7 +73,7 @@ func (in *CreateInput) check(domain string) (problems errdefs.Problems) {
 	return problems
 }
 
-// id returns the id that is asked for; "" is the manifest's.
+// id returns the requested id; "" if it is in the manifest.
 func (in *CreateInput) id(domain string) string {
 	if in.ID != "" || in.Manifest != nil {
 		return in.ID
@@ -82,8 +82,8 @@ func (in *CreateInput) id(domain string) string {
 	return id
 }
 
-// Draft checks what an account is to be made of (decisions.md section 2). System fields are taken from the
-// manifest: it may come from another installation.
+// Draft checks the input for a new account (decisions.md section 2). It takes system fields from the manifest, which
+// may come from another installation.
 func (s *Service) Draft(in CreateInput) (*Draft, error) {
 	domain := strings.ToLower(strings.TrimSpace(in.Domain))
 	id, raw, problems := in.id(domain), in.Manifest, in.check(domain)
@@ -160,7 +160,7 @@ func (a *Account) takeSystem(members map[string][]byte) error {
 	return errdefs.InvalidDetails("the manifest", problems)
 }
 
-// prefixed puts the details of a value under the field that holds it.
+// prefixed returns the details of a value with the field that contains it.
 func prefixed(field string, details []errdefs.Detail) []errdefs.Detail {
 	out := make([]errdefs.Detail, len(details))
 	for i, d := range details {
@@ -172,8 +172,8 @@ func prefixed(field string, details []errdefs.Detail) []errdefs.Detail {
 	return out
 }
 
-// withinLimit refuses more stations than the account may have (http-api.md section 8), unless they are no more than the
-// account has already.
+// withinLimit returns Conflict if a manifest has more stations than the account may have (http-api.md section 8) and
+// more than it has now.
 func withinLimit(a *Account, has int, m *Manifest) error {
 	if n := m.StationCount(); a.StationCountLimit != nil && int64(n) > *a.StationCountLimit && n > has {
 		return errdefs.New(errdefs.Conflict, "the manifest has %d stations and the account's stationCountLimit is %d", n, *a.StationCountLimit)
@@ -181,9 +181,9 @@ func withinLimit(a *Account, has int, m *Manifest) error {
 	return nil
 }
 
-// CreateTx stores an account in a transaction of the caller's. done makes it the one that is read and is to be
-// called once the transaction is committed. A duplicate id or domain is errdefs.Conflict, and so is any account
-// at all where this is to be the first.
+// CreateTx stores an account in the caller's transaction. After the commit, the caller must call done, which
+// publishes the account. It returns errdefs.Conflict for a duplicate id or domain and, if first is true, if any
+// account exists.
 func (s *Service) CreateTx(tx *kv.Tx, d *Draft, first bool, p auth.Principal) (done func(), err error) {
 	for item, err := range accounts.Scan(tx, kv.Range{}) {
 		switch {
@@ -212,7 +212,7 @@ func (s *Service) CreateTx(tx *kv.Tx, d *Draft, first bool, p auth.Principal) (d
 	if err := revise(tx, a, p, "first manifest", effect); err != nil {
 		return nil, err
 	}
-	if !moved.IsZero() { // from another installation: it keeps its times
+	if !moved.IsZero() { // from another installation: preserve its times
 		a.UpdatedAt = moved
 		if err := put(tx, a); err != nil {
 			return nil, err
@@ -224,7 +224,7 @@ func (s *Service) CreateTx(tx *kv.Tx, d *Draft, first bool, p auth.Principal) (d
 	return func() { s.publish(newSnapshot(a, newArrays(d.rendered, d.manifest))) }, nil
 }
 
-// filled returns a plant with its defaults filled in; for nil one group with one station, in the machine's time zone.
+// filled returns a copy with defaults: for nil, one group with one station, in the machine's time zone.
 func (p *StarterPlant) filled() StarterPlant {
 	if p == nil {
 		zone := time.Local.String()
@@ -236,7 +236,8 @@ func (p *StarterPlant) filled() StarterPlant {
 	return StarterPlant{Name: p.Name, Timezone: p.Timezone, Groups: max(p.Groups, 1), Stations: max(p.Stations, 1)}
 }
 
-// code makes a plant's code of its name: what is no letter or digit of ASCII parts words. A name in another script has none.
+// code derives a plant's code from its name: words of ASCII letters and digits, joined by hyphens. It is empty for a
+// name in another script.
 func (p StarterPlant) code() string {
 	words := strings.FieldsFunc(strings.ToLower(p.Name), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
 	code := strings.Join(words, "-")
@@ -246,8 +247,8 @@ func (p StarterPlant) code() string {
 	return strings.TrimRight(code[:min(len(code), 55)], "-")
 }
 
-// starter is the manifest of an account that is given none. Stations are numbered through: their codes are unique in
-// the account.
+// starter returns the manifest of an account that is created without one. Stations are numbered across groups,
+// because their codes are unique in the account.
 func starter(id, domain string, plant StarterPlant) []byte {
 	var groups []any
 	for g := range plant.Groups {

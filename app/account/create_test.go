@@ -10,7 +10,8 @@ import (
 	"opsmon/app/instant"
 )
 
-// TestStarter: an account that is given no manifest gets one plant, one group and one station (decisions.md section 2).
+// TestStarter checks that an account created without a manifest gets one plant, one group and one station
+// (decisions.md section 2).
 func TestStarter(t *testing.T) {
 	h := newHouse(t)
 	if err := h.tryCreate(CreateInput{Domain: " Northfield.Example "}, true); err != nil {
@@ -44,7 +45,7 @@ func TestStarter(t *testing.T) {
 	h.whole()
 }
 
-// TestEveryFieldIsThere: GET /account shows every field of http-api.md 2.1, unset ones as null.
+// TestEveryFieldIsThere checks that GET /account has every field of http-api.md 2.1, unset ones as null.
 func TestEveryFieldIsThere(t *testing.T) {
 	h := newHouse(t)
 	h.create(CreateInput{Domain: "northfield.example"})
@@ -72,7 +73,8 @@ func TestEveryFieldIsThere(t *testing.T) {
 	check("POST /account", h.post(`{}`).AppendAnswer(nil, true))
 }
 
-// TestCreateFromManifest: the system fields come from the document, but none of what lives (decisions.md section 2).
+// TestCreateFromManifest checks that system fields come from the document, except live fields (decisions.md section
+// 2).
 func TestCreateFromManifest(t *testing.T) {
 	h := newHouse(t)
 	h.create(CreateInput{ID: "northfield", Domain: "NORTHFIELD.example", Manifest: edit(t, plantFile,
@@ -114,7 +116,7 @@ func TestCreateFromManifest(t *testing.T) {
 	}
 }
 
-// TestArchivedFromElsewhere: a document of an archived account makes an archived account.
+// TestArchivedFromElsewhere checks that the document of an archived account creates an archived account.
 func TestArchivedFromElsewhere(t *testing.T) {
 	h := newHouse(t)
 	h.create(CreateInput{Manifest: edit(t, plantFile, `archivedAt = "2025-01-01T00:00:00Z"`)})
@@ -125,7 +127,7 @@ func TestArchivedFromElsewhere(t *testing.T) {
 	wantKind(t, err, errdefs.Conflict)
 }
 
-// TestCreateRefused is all that stands in the way of an account.
+// TestCreateRefused lists inputs that cannot create an account.
 func TestCreateRefused(t *testing.T) {
 	h := newPlant(t)
 	h.create(CreateInput{ID: "second", Domain: "second.example"})
@@ -168,7 +170,7 @@ func TestCreateRefused(t *testing.T) {
 	}
 }
 
-// TestHugeLimit: a stationCountLimit beyond any integer of the program is no limit to trip over.
+// TestHugeLimit checks a stationCountLimit beyond the range of int64.
 func TestHugeLimit(t *testing.T) {
 	h := newHouse(t)
 	h.create(CreateInput{Manifest: edit(t, plantFile, `stationCountLimit = 1e300`)})
@@ -180,7 +182,7 @@ func TestHugeLimit(t *testing.T) {
 	}
 }
 
-// TestFlagsInOtherLetters: "\u006fn" is on.
+// TestFlagsInOtherLetters checks that a flag written as "\u006fn" is on.
 func TestFlagsInOtherLetters(t *testing.T) {
 	a := newPlant(t).now().Account
 	if !a.FlagOn(EnableLostProductionCost) || a.FlagOn(EnableCycleTimeAnalysis) || a.FlagOn(EnableAlwaysConnected) {
@@ -191,7 +193,7 @@ func TestFlagsInOtherLetters(t *testing.T) {
 	}
 }
 
-// TestReopen: what is read after a start is what was read before, from memory or through Warm.
+// TestReopen checks that reads after a restart are unchanged, with and without Warm.
 func TestReopen(t *testing.T) {
 	h := newPlant(t)
 	h.post(`{"currency": "GBP"}`)
@@ -205,18 +207,18 @@ func TestReopen(t *testing.T) {
 	h.Warm()
 	after := h.now().Answer(true)
 	if body(before) != body(after) || before.ETag != after.ETag || string(before.Gzip()) != string(after.Gzip()) {
-		t.Error("the answer is another one after a start")
+		t.Error("the answer differs after a restart")
 	}
 	got, err := h.now().Resolve("OVEN-1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if string(encoded(want)) != string(encoded(got)) {
-		t.Error("the station is another one after a start")
+		t.Error("the station differs after a restart")
 	}
 }
 
-// TestRepresentation: parts, size, length and tags belong together; the secret is in the admin's answer alone.
+// TestRepresentation checks that parts, size, length and tags match, and that only the admin's answer has the secret.
 func TestRepresentation(t *testing.T) {
 	h := newPlant(t)
 	h.post(`{"resetWarehousePassword": true}`)
@@ -235,7 +237,7 @@ func TestRepresentation(t *testing.T) {
 	}
 }
 
-// TestLookups is what other rooms ask.
+// TestLookups checks the lookups of other packages.
 func TestLookups(t *testing.T) {
 	h := newPlant(t)
 	if info, ok := h.Account("northfield"); !ok || info != (auth.AccountInfo{ID: "northfield", Domain: "northfield.example"}) {
@@ -263,7 +265,7 @@ func TestLookups(t *testing.T) {
 	wantKind(t, h.HaveStations("nobody", "stationCodes", nil), errdefs.NotFound)
 }
 
-// TestNowhere: every change of an account that is not there is errdefs.NotFound.
+// TestNowhere checks that every change of an unknown account returns errdefs.NotFound.
 func TestNowhere(t *testing.T) {
 	h := newPlant(t)
 	nobody := auth.Local("nobody")

@@ -25,10 +25,10 @@ type Change struct {
 	To   any    `json:"to"`   // the value after; null if it was removed
 }
 
-// maxChanges is how many changes an answer lists; the total is told beside them.
+// maxChanges is the maximum number of changes in an answer; the total is next to them.
 const maxChanges = 1000
 
-// differ collects changes. Beyond maxChanges it only counts.
+// differ collects changes. Beyond maxChanges it only counts them.
 type differ struct {
 	changes []Change
 	total   int
@@ -41,11 +41,12 @@ func (d *differ) add(c Change) {
 	}
 }
 
-// room reports whether another change would be listed, so that its values need not be made when not.
+// room reports whether another change would be listed. Otherwise its values need not be built.
 func (d *differ) room() bool { return len(d.changes) < maxChanges }
 
-// diff compares the content of two manifests, system fields aside, and hands the lifetimes of old on to new:
-// what is new appears at now, what differs changed at now. gone gives the lifetimes of what new lacks.
+// diff compares the content of two manifests without system fields, and sets the lifetimes in new: an added entity
+// appears at now, a changed one changes at now, others retain theirs. life.gone returns the lifetimes of entities
+// that are only in earlier manifests.
 func diff(old, new *Manifest, life *lifetimes) *differ {
 	d := &differ{}
 	d.structs("", reflect.ValueOf(&old.Settings).Elem(), reflect.ValueOf(&new.Settings).Elem())
@@ -58,7 +59,7 @@ func diff(old, new *Manifest, life *lifetimes) *differ {
 	return d
 }
 
-// entities compares two lists of things with codes.
+// entities compares two lists of entities with codes.
 func entities[T any](d *differ, name string, old, new []T, code func(*T) string) {
 	before := make(map[string]*T, len(old))
 	for i := range old {
@@ -89,7 +90,7 @@ func entities[T any](d *differ, name string, old, new []T, code func(*T) string)
 	d.order(name, order, kept)
 }
 
-// order reports that what both have stands in another order.
+// order reports a changed order of the codes that are in both lists.
 func (d *differ) order(path string, old, new []string) {
 	if !slices.Equal(old, new) {
 		d.add(Change{Path: path, Kind: "changed", From: old, To: new})
@@ -109,7 +110,7 @@ func (d *differ) whole(path, kind string, from, to reflect.Value) {
 	d.add(c)
 }
 
-// structs compares two structs of one type member by member.
+// structs compares two structs of one type field by field.
 func (d *differ) structs(prefix string, old, new reflect.Value) {
 	p := planOf(old.Type())
 	for _, f := range p.ordered {
@@ -145,7 +146,7 @@ func (d *differ) structs(prefix string, old, new reflect.Value) {
 	}
 }
 
-// extraNames returns the names that either of two things has, in alphabetical order.
+// extraNames returns the names in either of two Extras, in alphabetical order.
 func extraNames(a, b Extra) []string {
 	if len(a) == 0 {
 		return sortedKeys(b)
@@ -193,7 +194,8 @@ func equal(a, b reflect.Value) bool {
 	case reflect.Bool:
 		return a.Bool() == b.Bool()
 	case reflect.Slice:
-		codes := a.Type() == reflect.TypeFor[Codes]() // an empty list of codes is set, an empty list of things is none
+		// an empty list of codes is set, an empty list of entities equals none
+		codes := a.Type() == reflect.TypeFor[Codes]()
 		if a.Len() != b.Len() || codes && a.IsNil() != b.IsNil() {
 			return false
 		}
@@ -220,7 +222,7 @@ func equal(a, b reflect.Value) bool {
 	panic("account: equal of " + a.Type().String())
 }
 
-// equalJSON compares decoded JSON. Inside free data a null is a value like any other.
+// equalJSON compares decoded JSON. In free-form data null is an ordinary value.
 func equalJSON(a, b any) bool {
 	switch x := a.(type) {
 	case map[string]any:
@@ -252,7 +254,7 @@ func equalJSON(a, b any) bool {
 	return a == b
 }
 
-// value returns a field as JSON will show it.
+// value returns a field's value for JSON.
 func value(v reflect.Value) any {
 	switch {
 	case v.Kind() == reflect.Pointer && v.IsNil(), v.Kind() == reflect.Slice && v.IsNil(), v.Kind() == reflect.Map && v.IsNil():
@@ -269,7 +271,7 @@ func value(v reflect.Value) any {
 	return v.Interface()
 }
 
-// object returns the members that are set, children aside.
+// object returns the members that are set, without children.
 func object(v reflect.Value) map[string]any {
 	p := planOf(v.Type())
 	o := map[string]any{}
@@ -297,10 +299,10 @@ func object(v reflect.Value) map[string]any {
 
 func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
-// reasonTree is one of two reason trees that are compared. Codes are numbered over both, 0 is no code: a long
-// one above many others is then compared once.
+// reasonTree is one of two reason trees being compared. Codes are numbered across both trees, which compares a long
+// code of a parent with many children only once; 0 is no code.
 type reasonTree struct {
-	order   []int // in the order of the document, parents before children
+	order   []int // in document order, parents before children
 	reasons map[int]*Reason
 	parent  map[int]int
 }
@@ -324,7 +326,7 @@ func (t *reasonTree) add(list []Reason, parent int, numbers map[string]int) {
 	}
 }
 
-// code names a reason, nil for the number 0.
+// code returns the code of a reason, nil for the number 0.
 func (t *reasonTree) code(n int) any {
 	if n == 0 {
 		return nil
@@ -336,7 +338,7 @@ func (t *reasonTree) code(n int) any {
 func (d *differ) reasons(oldList, newList []Reason) {
 	numbers := map[string]int{}
 	old, new := newReasonTree(oldList, numbers), newReasonTree(newList, numbers)
-	siblings := map[int]*[2][]string{} // by parent: the codes that stay under it, before and after
+	siblings := map[int]*[2][]string{} // by parent: the codes that remain below it, before and after
 	for _, n := range new.order {
 		r, was := new.reasons[n], old.reasons[n]
 		path := "reasons[" + errdefs.Shorten(r.Code) + "]"

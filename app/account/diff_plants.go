@@ -13,25 +13,25 @@ import (
 	"opsmon/kv"
 )
 
-// lifetimes carries what is known of plants, groups and stations from one manifest to the next.
+// lifetimes carries the lifetimes of plants, groups and stations from one manifest to the next.
 type lifetimes struct {
 	now  time.Time
-	gone func() (map[goneKey]Lifetime, error) // what earlier manifests had; read only when something is new
-	err  error                                // of gone
+	gone func() (map[goneKey]Lifetime, error) // lifetimes from earlier manifests; called only if an entity is new
+	err  error                                // error of gone
 
-	left     map[goneKey]Lifetime // what the new manifest lacks, archived now
-	returned []goneKey            // what is back
+	left     map[goneKey]Lifetime // removed by the new manifest, archived now
+	returned []goneKey            // added again
 }
 
-// place identifies a plant, group or station for good: kind is "plant", "group" or "station", key its code,
-// a group's with its plant's before a slash.
+// place identifies a plant, group or station permanently: kind is "plant", "group" or "station", key its code. A
+// group's key is prefixed with its plant's code and a slash.
 type place struct{ kind, key string }
 
-// goneKey is a place as it is kept in the store: kind, and key.
+// goneKey is the stored form of a place: kind, and key.
 type goneKey = kv.Pair[string, string]
 
-// stored returns a place as it is kept. A group's code may be longer than the store's keys: then its hash, behind
-// a colon, which no code of a plant has, stands for it.
+// stored returns the stored form of a place. A group's key that is too long for the store is replaced by its hash,
+// after a colon, which no plant's code contains.
 func (p place) stored() goneKey {
 	if len(p.key) > 1024 {
 		return goneKey{A: p.kind, B: fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(p.key)))}
@@ -39,7 +39,7 @@ func (p place) stored() goneKey {
 	return goneKey{A: p.kind, B: p.key}
 }
 
-// begin starts the lifetime of a new thing: its old one when it was there before.
+// begin starts the lifetime of a new entity. If it existed earlier, its former lifetime continues.
 func (l *lifetimes) begin(p place) Lifetime {
 	known, err := l.gone()
 	if err != nil {
@@ -68,7 +68,7 @@ func (l *lifetimes) leave(p place, was Lifetime) {
 	l.left[p.stored()] = was
 }
 
-// branch is one plant, group or station with what it hangs from.
+// branch is one plant, group or station with its parent.
 type branch struct {
 	place  place
 	parent *limb
@@ -77,15 +77,15 @@ type branch struct {
 	life   *Lifetime
 }
 
-// limb is what plants, groups or stations hang from: the account, a plant or a group. Both manifests that are
-// compared have the same limb for the same place, so that a long code above many stations is looked at once.
+// limb is a parent of plants, groups or stations: the account, a plant or a group. Both compared manifests share the
+// limb of a place, so a long code above many stations is compared once.
 type limb struct {
 	name     string      // "leeds/packing"; "" for the account
-	children string      // path of the list that hangs from it
-	stayed   [2][]string // what hangs from it before and after, in either order
+	children string      // path of the list of children
+	stayed   [2][]string // the children that remain, in the order before and after
 }
 
-// limbs are those of two manifests.
+// limbs are the parents in two manifests.
 type limbs map[place]*limb
 
 func (l limbs) at(p place, name, children string) *limb {
@@ -95,7 +95,7 @@ func (l limbs) at(p place, name, children string) *limb {
 	return l[p]
 }
 
-// branches lists the plants, groups and stations of a manifest, parents before children.
+// branches returns the plants, groups and stations of a manifest, parents before children.
 func branches(m *Manifest, l limbs) []branch {
 	list := make([]branch, 0, m.StationCount()+len(m.Plants)*8)
 	root := l.at(place{}, "", "plants")
@@ -119,8 +119,8 @@ func branches(m *Manifest, l limbs) []branch {
 	return list
 }
 
-// plants compares the trees of plants, groups and stations and sets the lifetimes of new. A station may move
-// to another group; a group belongs to its plant.
+// plants compares the trees of plants, groups and stations and sets the lifetimes in new. A station may move to
+// another group; a group belongs to its plant.
 func (d *differ) plants(old, new *Manifest, life *lifetimes) {
 	both := limbs{}
 	oldList, newList := branches(old, both), branches(new, both)
@@ -147,7 +147,7 @@ func (d *differ) plants(old, new *Manifest, life *lifetimes) {
 		}
 		*b.life = life.carry(*was.life, d.total != count)
 	}
-	var parents []*limb // from which something hangs that stayed, in the order of old
+	var parents []*limb // parents with a remaining child, in the order of old
 	for i := range oldList {
 		b := &oldList[i]
 		switch parent, ok := after[b.place]; {
@@ -168,8 +168,8 @@ func (d *differ) plants(old, new *Manifest, life *lifetimes) {
 
 func (b *branch) code() string { return b.self.FieldByName("Code").String() }
 
-// beginAll starts the lifetime of every plant, group and station of a first manifest: the document's own where it
-// has one (a move from another installation), else now.
+// beginAll starts the lifetime of every plant, group and station of a first manifest: that in the document if present
+// (a move from another installation), else now.
 func (l *lifetimes) beginAll(m *Manifest) {
 	for _, b := range branches(m, limbs{}) {
 		if b.life.CreatedAt.IsZero() {
@@ -181,7 +181,7 @@ func (l *lifetimes) beginAll(m *Manifest) {
 	}
 }
 
-// gone returns what is known of plants, groups and stations that earlier manifests had.
+// gone returns the lifetimes of plants, groups and stations of earlier manifests.
 func (s *Service) gone(id string) (map[goneKey]Lifetime, error) {
 	known := map[goneKey]Lifetime{}
 	err := s.store.View(func(tx *kv.Tx) error {
@@ -196,8 +196,8 @@ func (s *Service) gone(id string) (map[goneKey]Lifetime, error) {
 	return known, err
 }
 
-// store keeps the lifetimes of what left and drops those of what came back. It goes in the order of the keys:
-// thousands in another order would take the store many times as long.
+// store stores the lifetimes of removed entities and deletes those of returned ones, in key order: another order
+// would take many times as long for thousands of keys.
 func (l *lifetimes) store(tx *kv.Tx, id string) error {
 	byKey := func(a, b goneKey) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) }
 	for _, k := range slices.SortedFunc(maps.Keys(l.left), byKey) {

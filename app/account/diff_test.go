@@ -11,7 +11,7 @@ import (
 	"opsmon/app/test/apptest"
 )
 
-// diffs are changes of plantFile, each kind once at least.
+// diffs are changes of plantFile, at least one of each kind.
 var diffs = []struct {
 	name  string
 	edits []string
@@ -43,7 +43,7 @@ var diffs = []struct {
 	{"another order of all", one(`plants[0].stationGroups[1].stations = [{"code": "PACK-2", "name": "Packer 2", "includeReasonCodes": []}, {"code": "PACK-1", "name": "Packer 1", "includeTaskListCodes": ["START"], "enableSchedulingOnly": "off"}]`)},
 }
 
-// TestDiff compares manifests with plantFile, there and back.
+// TestDiff compares manifests with plantFile in both directions.
 func TestDiff(t *testing.T) {
 	var b strings.Builder
 	list := func(changes []Change) {
@@ -54,7 +54,7 @@ func TestDiff(t *testing.T) {
 	h := newPlant(t)
 	for _, d := range diffs {
 		changed := edit(t, plantFile, d.edits...)
-		if d.name == "reasons" { // a name that an edit cannot write
+		if d.name == "reasons" { // a name that an edit cannot contain
 			changed = bytes.Replace(changed, []byte(`"old key":true`), []byte(`"old key":false`), 1)
 		}
 		r := h.apply(changed)
@@ -77,7 +77,7 @@ func TestDiff(t *testing.T) {
 	golden(t, "diff.golden", []byte(b.String()))
 }
 
-// TestManyChanges: the first 1,000 are listed, all are counted.
+// TestManyChanges checks that the first 1,000 changes are listed and all are counted.
 func TestManyChanges(t *testing.T) {
 	h := newHouse(t)
 	h.create(CreateInput{Domain: "northfield.example"})
@@ -87,14 +87,15 @@ func TestManyChanges(t *testing.T) {
 		t.Errorf("%d changes of %d", len(r.Changes), r.TotalChanges)
 	}
 	r = h.apply([]byte(strings.ReplaceAll(raw, `"name":"S"`, `"name":"T"`)))
-	if len(r.Changes) != 1000 || r.TotalChanges != 1501 || r.Changes[999].Path != "skus[999].name" { // the station too
+	// including the station
+	if len(r.Changes) != 1000 || r.TotalChanges != 1501 || r.Changes[999].Path != "skus[999].name" {
 		t.Errorf("%d changes of %d, the last %v", len(r.Changes), r.TotalChanges, r.Changes[len(r.Changes)-1])
 	}
 	h.whole()
 }
 
-// TestRandomDiffs edits the plant at random: a document differs from itself in nothing, from another in something, and
-// applying one after another always ends with the document that was sent.
+// TestRandomDiffs edits the plant at random: a document has no difference from itself, and some from another.
+// Applying documents in sequence always ends with the last document.
 func TestRandomDiffs(t *testing.T) {
 	apptest.Long(t)
 	h := newPlant(t)
@@ -109,7 +110,7 @@ func TestRandomDiffs(t *testing.T) {
 		raw := encoded(tree)
 		result, err := h.Apply(boss(), ApplyInput{Raw: raw})
 		if err != nil {
-			continue // a mutation that breaks a rule
+			continue // the mutation violates a rule
 		}
 		now := canonical(withoutSystem(t, h.now().Document().Bytes()))
 		if result.Changed {
@@ -126,7 +127,7 @@ func TestRandomDiffs(t *testing.T) {
 	h.whole()
 }
 
-// mutate changes one thing somewhere in a decoded document.
+// mutate changes one random value in a decoded document.
 func mutate(r *rand.Rand, v any) {
 	for {
 		switch x := v.(type) {

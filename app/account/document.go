@@ -9,12 +9,12 @@ import (
 	"opsmon/app/instant"
 )
 
-// A document is kept as the bytes that were sent, so that what is read back has the same array order, the
-// same digits and the same unknown properties. The functions here walk the bytes of a document that
-// strictjson has accepted and the schema has passed; they never see anything else.
+// A document is stored as the received bytes, so a read returns the same array order, digits and unknown properties.
+// The functions here walk the bytes of documents that strictjson and the schema have accepted; they must not get
+// anything else.
 
-// members calls fn for each member of the object that starts at b[i] and returns the index after it. Key and
-// value are the raw bytes, the key without its quotes.
+// members calls fn for each member of the object that starts at b[i] and returns the index after it. Key and value
+// are raw bytes, the key without its quotes.
 func members(b []byte, i int, fn func(key, value []byte)) int {
 	i = skipSpace(b, i) + 1 // {
 	for {
@@ -36,7 +36,7 @@ func members(b []byte, i int, fn func(key, value []byte)) int {
 	}
 }
 
-// elements calls fn for each item of the array b.
+// elements calls fn for each element of the array b.
 func elements(b []byte, fn func(value []byte)) {
 	i := skipSpace(b, 0) + 1 // [
 	for {
@@ -104,7 +104,7 @@ func skipValue(b []byte, i int) int {
 	return i
 }
 
-// compact appends src to dst without the white space between tokens.
+// compact appends src to dst without white space between tokens.
 func compact(dst, src []byte) []byte {
 	for i := 0; i < len(src); {
 		switch src[i] {
@@ -122,7 +122,7 @@ func compact(dst, src []byte) []byte {
 	return dst
 }
 
-// plain returns a key as text. Keys with escapes are rare enough to be decoded one by one.
+// plain returns a key as text. Keys with escapes are rare, so decoding them one at a time is fast enough.
 func plain(key []byte) string {
 	if bytes.IndexByte(key, '\\') < 0 {
 		return string(key)
@@ -137,15 +137,14 @@ func plain(key []byte) string {
 // sections are the arrays of manifest.account; everything else there is a field of the account itself.
 var sections = map[string]bool{"shiftPatterns": true, "reasons": true, "tasks": true, "taskLists": true, "skus": true, "plants": true}
 
-// entitySystem are the members of a plant, group or station that are the appliance's own (http-api.md 2.3,
-// marked system there).
+// entitySystem are the system members of a plant, group or station (marked system in http-api.md 2.3).
 var entitySystem = map[string]bool{
 	"createdAt": true, "updatedAt": true, "archivedAt": true,
 	"currentOperatorInitials": true, "statusCode": true, "statusCodeUpdatedAt": true, "alertMessage": true, "alertExpiresAt": true,
 }
 
-// split takes a whole document {version, account} apart: the account's own members, compact and by name, and
-// its arrays as one object without the appliance's own members of plants, groups and stations.
+// split splits a document {version, account} into the account's own members, compacted and by name, and its arrays as
+// one object without the system members of plants, groups and stations.
 func split(raw []byte) (own map[string][]byte, pure []byte) {
 	own = map[string][]byte{}
 	pure = append(make([]byte, 0, len(raw)), '{')
@@ -170,11 +169,11 @@ func split(raw []byte) (own map[string][]byte, pure []byte) {
 	return own, append(pure, '}')
 }
 
-// treeChildren names the array that holds the next level, by depth: plants, groups, stations.
+// treeChildren is the name of the array of the next level, by depth: plants, groups, stations.
 var treeChildren = []string{"stationGroups", "stations", ""}
 
-// render makes the arrays as answers carry them: the pure document with the lifetimes of plants, groups and
-// stations, and their live fields as null. It walks m in step with the document.
+// render returns the arrays as in answers: the document with the lifetimes of plants, groups and stations, and their
+// live fields as null. It walks m in parallel with the document.
 func render(pure []byte, m *Manifest) []byte {
 	out := append(make([]byte, 0, len(pure)+m.StationCount()*220+4096), '{')
 	members(pure, 0, func(key, value []byte) {
@@ -212,14 +211,14 @@ func render(pure []byte, m *Manifest) []byte {
 	return append(out, '}')
 }
 
-// treeHooks are told of each plant (depth 0), group (1) and station (2) as it begins, and append what follows
-// its last member.
+// treeHooks are called for each plant (depth 0), group (1) and station (2): begin at its start, end to append members
+// after its last one.
 type treeHooks struct {
 	begin func(depth int)
 	end   func(dst []byte, depth int) []byte
 }
 
-// appendTree copies an array of plants, groups or stations without the appliance's own members.
+// appendTree copies an array of plants, groups or stations without system members.
 func appendTree(dst, array []byte, children []string, hooks *treeHooks) []byte {
 	depth := len(treeChildren) - len(children)
 	dst = append(dst, '[')
@@ -250,8 +249,8 @@ func appendTree(dst, array []byte, children []string, hooks *treeHooks) []byte {
 	return append(dst, ']')
 }
 
-// appendKey appends a member's name and colon, with a comma when it is not the first of its object. Names
-// that reach here are the specification's own or a document's, so they may need quoting.
+// appendKey appends a member's name and colon, after a comma unless it is the first of its object. Names can be a
+// document's own, so they may need quoting.
 func appendKey(dst []byte, name string) []byte {
 	if dst[len(dst)-1] != '{' {
 		dst = append(dst, ',')

@@ -28,16 +28,16 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// plantFile is a believable plant that uses every kind of setting, with digits, escapes and unknown properties that
-// have to survive.
+// plantFile is a realistic plant that uses every setting, with digits, escapes and unknown properties that must be
+// preserved.
 //
 //go:embed testdata/plant.json
 var plantFile []byte
 
-// start is the first time of every test's clock, in winter.
+// start is the initial time of every test's clock, in winter.
 var start = time.Date(2026, 1, 12, 8, 0, 0, 0, time.UTC)
 
-// watch is a clock that moves only when told to.
+// watch is a clock that the test advances.
 type watch struct {
 	mu  sync.Mutex
 	now time.Time
@@ -49,7 +49,7 @@ func (w *watch) Now() time.Time {
 	return w.now
 }
 
-// tick moves the clock by a minute and returns what it shows, as documents have it.
+// tick advances the clock by a minute and returns its time in the format of documents.
 func (w *watch) tick() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -57,7 +57,7 @@ func (w *watch) tick() string {
 	return w.now.Format(instant.Layout)
 }
 
-// house is a real store with the service on it.
+// house is a service on a real store.
 type house struct {
 	*Service
 	t     testing.TB
@@ -77,7 +77,7 @@ func newHouse(t testing.TB) *house {
 	return h
 }
 
-// newPlant is a house with the account of plantFile.
+// newPlant returns a house with the account of plantFile.
 func newPlant(t testing.TB) *house {
 	t.Helper()
 	h := newHouse(t)
@@ -85,7 +85,7 @@ func newPlant(t testing.TB) *house {
 	return h
 }
 
-// reopen makes a service that knows what the store holds and nothing else.
+// reopen replaces the service by a new one on the same store.
 func (h *house) reopen() {
 	h.t.Helper()
 	s, err := New(Config{Store: h.store, Clock: h.clock.Now})
@@ -95,7 +95,7 @@ func (h *house) reopen() {
 	h.Service = s
 }
 
-// tryCreate stores an account as the appliance does.
+// tryCreate creates an account as the appliance does.
 func (h *house) tryCreate(in CreateInput, first bool) error {
 	d, err := h.Draft(in)
 	if err != nil {
@@ -126,7 +126,7 @@ func person(role auth.Role) auth.Principal {
 	return auth.Principal{Type: auth.TypeSession, SessionID: "s1", Email: string(role) + "@northfield.example", AccountID: "northfield", Role: role, UserRole: auth.UserRoleCustomer}
 }
 
-// apply makes a manifest the configuration.
+// apply applies a manifest.
 func (h *house) apply(raw []byte) *ApplyResult {
 	h.t.Helper()
 	r, err := h.Apply(boss(), ApplyInput{Raw: raw})
@@ -146,7 +146,7 @@ func (h *house) post(body string) *Account {
 	return a
 }
 
-// now is the account as it is read.
+// now returns the current snapshot of the account.
 func (h *house) now() *Snapshot {
 	h.t.Helper()
 	s, err := h.Get("northfield")
@@ -163,7 +163,7 @@ func (h *house) field(path string) string {
 	return string(encoded(v))
 }
 
-// whole checks that Check has nothing to say.
+// whole checks that Check reports no problem.
 func (h *house) whole() {
 	h.t.Helper()
 	if err := h.check(h.clock.Now(), func(problem string) { h.t.Errorf("check: %s", problem) }); err != nil {
@@ -180,7 +180,7 @@ func decode(t testing.TB, raw []byte) any {
 	return v
 }
 
-// wantKind checks what kind of failure an error is.
+// wantKind checks the kind of an error.
 func wantKind(t testing.TB, err error, kind errdefs.Kind) {
 	t.Helper()
 	if err == nil || errdefs.KindOf(err) != kind {
@@ -188,7 +188,7 @@ func wantKind(t testing.TB, err error, kind errdefs.Kind) {
 	}
 }
 
-// detailsOf lists the details of an error, a line each.
+// detailsOf returns the details of an error, one per line.
 func detailsOf(err error) string {
 	var b strings.Builder
 	var e *errdefs.Error
@@ -218,12 +218,12 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// steps takes a dotted path with indices apart: "account.plants[0].code".
+// steps splits a dotted path with indices: "account.plants[0].code".
 func steps(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' })
 }
 
-// at returns what stands at a path of a decoded document.
+// at returns the value at a path of a decoded document.
 func at(t testing.TB, v any, path string) any {
 	t.Helper()
 	for _, step := range steps(path) {
@@ -243,8 +243,8 @@ func at(t testing.TB, v any, path string) any {
 	return v
 }
 
-// edit changes a document and returns the new one. An edit is "path = JSON", "path += JSON" (one more item at the end),
-// or "path -" (away with it). Without a leading dot a path starts at account.
+// edit changes a document and returns the new one. An edit is "path = JSON", "path += JSON" (append an element), or
+// "path -" (remove). Without a leading dot a path starts at account.
 func edit(t testing.TB, raw []byte, edits ...string) []byte {
 	t.Helper()
 	doc := decode(t, raw)
@@ -278,7 +278,7 @@ func edit(t testing.TB, raw []byte, edits ...string) []byte {
 	return encoded(doc)
 }
 
-// setAt sets what stands at a path.
+// setAt sets the value at a path.
 func setAt(t testing.TB, doc any, path string, v any) {
 	t.Helper()
 	all := steps(path)
@@ -297,10 +297,10 @@ func setAt(t testing.TB, doc any, path string, v any) {
 	}
 }
 
-// body returns a document as one line, for comparing what changed.
+// body returns a document as one line, for comparisons.
 func body(r *Representation) string { return string(bytes.TrimSpace(r.Bytes())) }
 
-// check is Check of this house's store.
+// check runs Check on this house's store.
 func (h *house) check(now time.Time, report func(string)) error {
 	return h.store.View(func(tx *kv.Tx) error { Check(tx, now, report); return nil })
 }

@@ -1,11 +1,11 @@
 package account
 
-// Level is where in the account's tree a setting is made (http-api.md 2.2).
+// Level is the level of the account's tree that makes a setting (http-api.md 2.2).
 //
 //openapi:as {"type": "string", "enum": ["station", "group", "plant", "account", "default"]}
 type Level uint8
 
-// The levels, from the top; LevelDefault says that no level decided.
+// The levels, from the top; LevelDefault means that no level decided.
 const (
 	LevelDefault Level = iota
 	LevelAccount
@@ -16,10 +16,10 @@ const (
 
 var levelNames = [...]string{"default", "account", "plant", "group", "station"}
 
-// String returns the level's name as answers carry it.
+// String returns the level's name as in answers.
 func (l Level) String() string { return levelNames[l] }
 
-// MarshalText makes a level its name in JSON.
+// MarshalText returns the level's name.
 func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
 // Flag indexes a feature flag (http-api.md 2.2).
@@ -47,7 +47,7 @@ const (
 	flagCount
 )
 
-// flagInfo says what a flag is called and between which levels it may be set.
+// flagInfo is a flag's name and the levels between which it may be set.
 type flagInfo struct {
 	name        string
 	top, bottom Level
@@ -84,7 +84,7 @@ var flagByName = func() map[string]Flag {
 // String returns the flag's name, e.g. "enableTasks".
 func (f Flag) String() string { return flags[f].name }
 
-// FlagValue is what one level says of one flag.
+// FlagValue is the value of one flag at one level.
 type FlagValue uint8
 
 // The values; null and absent are FlagUnset.
@@ -97,10 +97,10 @@ const (
 
 var flagValueNames = [...]string{"", "on", "off", "inherit"}
 
-// String returns the value as documents carry it, "" when unset.
+// String returns the value as in documents, "" if unset.
 func (v FlagValue) String() string { return flagValueNames[v] }
 
-// decided reports whether the level has a say of its own.
+// decided reports whether the level sets the flag itself.
 func (v FlagValue) decided() bool { return v == FlagOn || v == FlagOff }
 
 func parseFlagValue(s string) FlagValue {
@@ -115,5 +115,5 @@ func parseFlagValue(s string) FlagValue {
 	return FlagUnset
 }
 
-// Flags holds what one level says of every flag.
+// Flags has the values of all flags at one level.
 type Flags [flagCount]FlagValue

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// TestAnswersThatNobodyAsksForAreForgotten: an answer with live values may be as large as the manifest.
+// TestAnswersThatNobodyAsksForAreForgotten checks that unused answers with live values are dropped, because they may
+// be as large as the manifest.
 func TestAnswersThatNobodyAsksForAreForgotten(t *testing.T) {
 	now := time.Now()
 	var l liveState

@@ -11,13 +11,13 @@ import (
 	"opsmon/schema/strictjson"
 )
 
-// FuzzDocument takes documents apart and puts them together again: one that strictjson accepts and the schema passes
-// comes back with equal values, system fields aside, and no bytes whatever make Validate panic. seed makes variants of it,
-// written in other letters and changed here and there.
+// FuzzDocument splits documents and renders them again: a document that strictjson and the schema accept must have
+// equal values afterwards, except system fields, and no bytes may make Validate panic. seed adds variants in other
+// notations and with random changes.
 //
-// The input is a patch, which replaces cut bytes of a small document at an index. The document itself is not part of the input:
-// the engine minimizes each input that it finds interesting, which takes time by the square of its length, up to a minute, and
-// finds nothing else meanwhile.
+// The input is a patch, which replaces cut bytes of a small document at an index. The document itself is not part of
+// the input: the engine minimizes each interesting input, which takes time quadratic in its length, up to a minute,
+// and finds nothing else in that time.
 func FuzzDocument(f *testing.F) {
 	documents := [][]byte{nil}
 	for _, members := range []string{
@@ -66,7 +66,7 @@ func checkDocument(t testing.TB, raw []byte, seed uint64) {
 	}
 }
 
-// roundTrip splits and renders a document, twice over, if it is one that would be.
+// roundTrip splits and renders a valid document, twice.
 func roundTrip(t testing.TB, raw []byte) {
 	tree, err := strictjson.Decode(raw)
 	if err != nil || len(schema.Validate(schema.Manifest, tree)) > 0 {
@@ -88,7 +88,7 @@ func roundTrip(t testing.TB, raw []byte) {
 	}
 }
 
-// FuzzParseMatch: any header, and never more than it says.
+// FuzzParseMatch checks that any header parses to at most the revisions in it.
 func FuzzParseMatch(f *testing.F) {
 	for _, header := range []string{"", "*", `"5-abc"`, `W/"5-abc"`, `"5-a", "6-b"`, `,`, `"18446744073709551616-a"`, `"-5-a"`, `"5`, ` * , "1-x"`} {
 		f.Add(header)

@@ -9,9 +9,9 @@ import (
 	"opsmon/schema/strictjson"
 )
 
-// ManifestOf returns the typed manifest of a revision, which must not be changed. That of an earlier one is read and made
-// anew for each call, which takes as long as its document is large; plants, groups and stations are without lifetimes
-// there. errdefs.NotFound when there is no such revision.
+// ManifestOf returns the typed manifest of a revision, which must not be changed. An earlier revision is read and
+// decoded on each call, which takes time in proportion to its size; its plants, groups and stations have no
+// lifetimes. It returns errdefs.NotFound for an unknown revision.
 func (s *Service) ManifestOf(accountID string, number uint64) (*Manifest, error) {
 	cur, err := s.Get(accountID)
 	if err != nil {
@@ -20,16 +20,17 @@ func (s *Service) ManifestOf(accountID string, number uint64) (*Manifest, error)
 	if number == cur.Account.Revision {
 		return cur.Manifest()
 	}
-	return s.manifestAnew(accountID, number)
+	return s.manifestCopy(accountID, number)
 }
 
-// NewestRevision returns the number of an account's configuration in force. Errors: kv.ErrNotFound, the store's.
+// NewestRevision returns the number of an account's current revision. Errors: kv.ErrNotFound, those of the store.
 func NewestRevision(tx *kv.Tx, accountID string) (uint64, error) {
 	a, err := accounts.Get(tx, accountID)
 	return a.Revision, err
 }
 
-// EachManifest returns all revisions of an account, in order, with their manifests. Errors are the store's, or fn's.
+// EachManifest calls fn with all revisions of an account, in order, and their manifests. It returns errors of the
+// store or of fn.
 func EachManifest(tx *kv.Tx, accountID string, fn func(r *Revision, m *Manifest) error) error {
 	for item, err := range revisions.Scan(tx, kv.Under(revisions, accountID)) {
 		if err != nil {
@@ -54,7 +55,7 @@ func EachManifest(tx *kv.Tx, accountID string, fn func(r *Revision, m *Manifest)
 	return nil
 }
 
-// manifest returns the typed manifest of a revision, of the arrays of its document.
+// manifest decodes the manifest of a revision from the arrays of its document.
 func (r *Revision) manifest(pure []byte) (*Manifest, error) {
 	tree, err := strictjson.Decode(pure)
 	if err != nil {
@@ -64,8 +65,8 @@ func (r *Revision) manifest(pure []byte) (*Manifest, error) {
 	return m, r.Account.into(m)
 }
 
-// manifestAnew is ManifestOf for who changes what it gets.
-func (s *Service) manifestAnew(accountID string, number uint64) (*Manifest, error) {
+// manifestCopy is ManifestOf with a result that the caller may change.
+func (s *Service) manifestCopy(accountID string, number uint64) (*Manifest, error) {
 	r, pure, err := s.revisionDocument(accountID, number)
 	if err != nil {
 		return nil, err
@@ -73,7 +74,7 @@ func (s *Service) manifestAnew(accountID string, number uint64) (*Manifest, erro
 	return r.manifest(pure)
 }
 
-// revisionDocument reads a revision and the arrays of its manifest.
+// revisionDocument returns a revision and the arrays of its manifest.
 func (s *Service) revisionDocument(accountID string, number uint64) (r Revision, pure []byte, err error) {
 	var packed []byte
 	err = s.store.View(func(tx *kv.Tx) (err error) {
@@ -95,8 +96,8 @@ func (s *Service) revisionDocument(accountID string, number uint64) (r Revision,
 	return r, pure, nil
 }
 
-// GoneStations returns the stations that have left the manifest, by code, with the times of their lives: ArchivedAt is when
-// they left. One whose code returns is none of them any more. Errors are the store's.
+// GoneStations returns the stations that were removed from the manifest, by code, with their lifetimes: ArchivedAt is
+// the time of removal. A station that was added again is not among them. Errors are those of the store.
 func (s *Service) GoneStations(accountID string) (map[string]Lifetime, error) {
 	known, err := s.gone(accountID)
 	if err != nil {

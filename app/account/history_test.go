@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestChangedIsTold checks which changes of an account others are told of, and that they can read them then.
+// TestChangedIsTold checks which changes of an account call Config.Changed, and that they can be read by then.
 func TestChangedIsTold(t *testing.T) {
 	h := newHouse(t)
 	var mu sync.Mutex
@@ -59,8 +59,8 @@ func TestChangedIsTold(t *testing.T) {
 	step("back", 6, func() error { _, err := h.SetArchived(local, false); return err })
 }
 
-// TestAManifestAwaits: a manifest that changes something is stored once what follows configurations has caught up; what
-// changes nothing, and a dry run, do not wait.
+// TestAManifestAwaits checks that a changed manifest is stored after Config.Await returns; an unchanged one and a dry
+// run do not wait.
 func TestAManifestAwaits(t *testing.T) {
 	h := newPlant(t)
 	var awaited []uint64
@@ -87,7 +87,7 @@ func TestAManifestAwaits(t *testing.T) {
 	}
 }
 
-// TestManifestOf reads every revision typed, as it was when it was in force.
+// TestManifestOf reads every revision in its typed form.
 func TestManifestOf(t *testing.T) {
 	h := newPlant(t)
 	var was []*Manifest
@@ -123,7 +123,7 @@ func TestManifestOf(t *testing.T) {
 	wantKind(t, err, errdefs.NotFound)
 }
 
-// timeless is a manifest without lifetimes.
+// timeless returns a manifest without lifetimes.
 func timeless(m *Manifest) *Manifest {
 	c := *m
 	c.Plants = slices.Clone(c.Plants)
@@ -141,7 +141,7 @@ func timeless(m *Manifest) *Manifest {
 	return &c
 }
 
-// TestGoneStations checks which stations have left and since when.
+// TestGoneStations checks which stations have been removed, and when.
 func TestGoneStations(t *testing.T) {
 	h := newPlant(t)
 	m, err := h.now().Manifest()

@@ -12,8 +12,8 @@ import (
 	"opsmon/app/test/apptest"
 )
 
-// hostile are manifests of about 1 MiB each, made to cost more than they should. valid ones are applied and resolved
-// too. station is one that the document has.
+// hostile are manifests of about 1 MiB each that are designed to be expensive. Valid ones are also applied and
+// resolved. station is a station of the document.
 var hostile = []struct {
 	name  string
 	valid bool
@@ -96,7 +96,7 @@ func list(n int, item func(i int) string) string {
 	return b.String()
 }
 
-// wrap makes a manifest of members of the account, each with a comma after it, and one group.
+// wrap returns a manifest with members of the account, each followed by a comma, and one group.
 func wrap(members, group string) string {
 	if group == "" {
 		group = `{"code":"line","name":"L","stations":[{"code":"0","name":"S"}]}`
@@ -118,7 +118,7 @@ func tasks(n int, pattern func(i int) string) string {
 	}) + `],`
 }
 
-// everyZone makes a plant for each time zone that is accepted.
+// everyZone returns a plant for each accepted time zone.
 func everyZone(t testing.TB) string {
 	r, err := zip.OpenReader(filepath.Join("..", "iso", "zoneinfo.zip"))
 	if err != nil {
@@ -137,7 +137,7 @@ func everyZone(t testing.TB) string {
 	return strings.Join(plants, ",")
 }
 
-// TestHostile holds the cost of documents made to be costly in bounds. What is quadratic takes minutes.
+// TestHostile bounds the cost of expensive documents. A quadratic cost would take minutes.
 func TestHostile(t *testing.T) {
 	apptest.Long(t)
 	for _, h := range hostile {

@@ -8,11 +8,11 @@ import (
 	"opsmon/kv"
 )
 
-// Check reads every account, manifest, revision and document and reports what cannot be read, does not validate, or does
-// not agree with the rest. It gives the ids of the accounts that can be read.
+// Check reads every account, manifest, revision and document, and reports those that are unreadable, invalid or
+// inconsistent. It returns the ids of the readable accounts.
 func Check(tx *kv.Tx, now time.Time, report func(problem string)) (known map[string]bool) {
 	known = map[string]bool{}
-	whole := map[Hash]bool{} // documents that were read and are what their name says
+	whole := map[Hash]bool{} // documents that were read and match their hash
 	domains := map[string]string{}
 	for item, err := range accounts.Scan(tx, kv.Range{}) {
 		if err != nil {
@@ -54,7 +54,7 @@ func checkManifest(tx *kv.Tx, a *Account, now time.Time, report func(string)) {
 	}
 }
 
-// checkLoose finds what belongs to no account that is there.
+// checkLoose reports records that belong to no existing account.
 func checkLoose(tx *kv.Tx, known map[string]bool, whole map[Hash]bool, report func(string)) {
 	loose := func(what, account string, err error) {
 		switch {

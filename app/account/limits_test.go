@@ -14,7 +14,7 @@ import (
 	"opsmon/schema/strictjson"
 )
 
-// dashboard makes an object of exactly n bytes of JSON.
+// dashboard returns an object of exactly n bytes of JSON.
 func dashboard(n int) string { return `{"a":"` + strings.Repeat("x", n-8) + `"}` }
 
 func TestDashboardLimit(t *testing.T) {
@@ -32,7 +32,8 @@ func TestDashboardLimit(t *testing.T) {
 	}
 }
 
-// TestDashboardGrows: a line separator takes six bytes where it took three. What is kept must be fit for a manifest.
+// TestDashboardGrows checks an object with line separators, which take six bytes instead of three when stored. The
+// stored form must be valid in a manifest.
 func TestDashboardGrows(t *testing.T) {
 	text := `{"a":"` + strings.Repeat("\u2028", maxDashboard/4) + `"}`
 	if _, issue := readObject(text); issue == "" {
@@ -40,7 +41,8 @@ func TestDashboardGrows(t *testing.T) {
 	}
 }
 
-// A change is refused when the right to make it was taken away after it had begun, whoever makes it and however.
+// TestRightIsCheckedInTheTransaction checks that a change is refused if its permission was revoked after it had
+// begun, for every kind of change and principal.
 func TestRightIsCheckedInTheTransaction(t *testing.T) {
 	store := kvtest.New(t, func(c *kv.Config) { c.Buckets = append(Buckets(), audit.Buckets()...) })
 	revoked := false

@@ -13,65 +13,65 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// Live is what GET /account shows of the floor as it is now (monitoring.md section 10). It makes no revision, and the
-// manifest by itself has null in its place.
+// Live has the live fields of GET /account (monitoring.md section 10). They are not part of a revision, and are null
+// in the manifest.
 type Live struct {
 	Cursors []Cursor
-	// Station gives what is known of a station. It is called for each of the account's stations, by one goroutine.
+	// Station returns the live fields of a station. It is called by one goroutine for each of the account's stations.
 	Station func(code string) LiveStation
 }
 
-// Cursor says how far a stage of the monitoring has got (monitoring.md section 8).
+// Cursor is the progress of a stage of the monitoring (monitoring.md section 8).
 type Cursor struct {
 	Type string // signals, windows, tasks or schedules
 	At   int64  // Unix ms
 }
 
-// LiveStation is a station as it is now. What is zero is shown as null.
+// LiveStation has the live fields of a station. Zero values are shown as null.
 type LiveStation struct {
 	OperatorInitials string
 	Status           string
-	StatusAt         int64 // since when, Unix ms
+	StatusAt         int64 // start of the status, Unix ms
 	AlertMessage     string
 	AlertExpiresAt   int64 // Unix ms
 }
 
-// liveNull are the live members of a station as they are rendered, to be replaced by what is known.
+// liveNull are the live members of a station as rendered, which are replaced by their values.
 const liveNull = `,"currentOperatorInitials":null,"statusCode":null,"statusCodeUpdatedAt":null,"alertMessage":null,"alertExpiresAt":null`
 
-// liveFor is how long an answer with live values is given again before it is looked at anew. The values may be LiveAge old then: with
-// the time that it takes, none is older than a second.
+// liveFor is how long an answer with live values is reused. Its values may be LiveAge old when it is made, so with
+// the time of the request none is older than a second.
 const liveFor = 700 * time.Millisecond
 
-// LiveAge is how old the values of Live may be.
+// LiveAge is the maximum age of the values of Live.
 const LiveAge = 200 * time.Millisecond
 
-// liveKept is for how long an answer with live values is remembered that nobody asks for.
+// liveKept is how long an unused answer with live values is cached.
 const liveKept = time.Minute
 
-// liveAnswers are the answers of GET /account with live values in them, as of a moment. Their entity tags are weak: cursors move
-// every second, and are left out, so that who has seen the rest need not read it again.
+// liveAnswers are the answers of GET /account with live values, as of one moment. Their entity tags are weak and
+// exclude the cursors, which change every second, so clients with an otherwise current answer need not read it again.
 type liveAnswers struct {
 	at     time.Time
-	digest [sha256.Size]byte // of the live values and cursors
+	digest [sha256.Size]byte // live values and cursors
 	reps   [2]*Representation
 }
 
-// livePlace is where a station's live members stand in the rendered arrays.
+// livePlace is the position of a station's live members in the rendered arrays.
 type livePlace struct {
 	code  string
 	start int
 }
 
-// liveState belongs to a snapshot. Answers are made when somebody asks, by one of those who do.
+// liveState belongs to a snapshot. Answers are made on demand, by one of the requests.
 type liveState struct {
 	mu      sync.Mutex
 	current atomic.Pointer[liveAnswers]
-	forgets bool // forget is due
+	forgets bool // a call of forget is scheduled
 }
 
-// forget lets go of answers that nobody asked for lately: they may be large. They come out equal when they are made again. It
-// returns whether it is to be called again.
+// forget drops answers that were not used recently, because they may be large. Later answers will be equal. It
+// reports whether it must be called again.
 func (l *liveState) forget(now time.Time) (again bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -85,7 +85,7 @@ func (l *liveState) forget(now time.Time) (again bool) {
 	return false
 }
 
-// forgetLater calls forget in a while, where the snapshot is still that of somebody else.
+// forgetLater schedules a call of forget, unless the snapshot has been garbage-collected by then.
 func forgetLater(of weak.Pointer[Snapshot], clock func() time.Time) {
 	time.AfterFunc(liveKept, func() {
 		if snap := of.Value(); snap != nil && snap.live.forget(clock()) {
@@ -94,8 +94,8 @@ func forgetLater(of weak.Pointer[Snapshot], clock func() time.Time) {
 	})
 }
 
-// Answer returns the body of GET /account with the floor as it is now, at most a second old; secret includes what the role
-// admin alone may see. As long as nothing changes it is the same Representation.
+// Answer returns the body of GET /account with live values, at most a second old; secret includes what only the role
+// admin may see. It returns the same Representation while nothing changes.
 func (s *Service) Answer(snap *Snapshot, secret bool) *Representation {
 	which := 0
 	if secret {
@@ -111,7 +111,7 @@ func (s *Service) Answer(snap *Snapshot, secret bool) *Representation {
 	snap.live.mu.Lock()
 	defer snap.live.mu.Unlock()
 	cur := snap.live.current.Load()
-	if cur.fresh(now) { // another one was quicker
+	if cur.fresh(now) { // another request was faster
 		return cur.reps[which]
 	}
 	live := s.live(snap.Account.ID)
@@ -131,7 +131,7 @@ func (l *liveAnswers) fresh(now time.Time) bool {
 	return l != nil && now.Sub(l.at) < liveFor && !now.Before(l.at)
 }
 
-// withLive makes the answers with live values, or takes those that it made before when nothing changed.
+// withLive makes the answers with live values, or returns the previous ones if nothing changed.
 func (s *Snapshot) withLive(live *Live, now time.Time, before *liveAnswers) *liveAnswers {
 	places := s.arrays.places()
 	var values []byte
@@ -164,16 +164,16 @@ func (s *Snapshot) withLive(live *Live, now time.Time, before *liveAnswers) *liv
 	for i := range next.reps {
 		rep := newRepresentation(s.Account, s.answerHead([]byte("[]"), i == 1), body, []byte("}}}"), tag...).weak()
 		rep.show(s.answerHead(cursors, i == 1))
-		rep.level = gzip.BestSpeed // it is sent for a second and no longer
+		rep.level = gzip.BestSpeed // it is used for only a second
 		next.reps[i] = rep
 	}
 	return next
 }
 
-// placesOf finds the live members of all stations in rendered arrays.
+// placesOf finds the live members of all stations in the rendered arrays.
 func placesOf(rendered []byte) []livePlace {
 	var places []livePlace
-	// What members and elements hand out are parts of rendered: the capacity tells where they begin.
+	// members and elements return subslices of rendered, so the capacity determines the offset.
 	offset := func(part []byte) int { return cap(rendered) - cap(part) }
 	var walk func(array []byte, children []string)
 	walk = func(array []byte, children []string) {
@@ -225,8 +225,8 @@ func appendLive(dst []byte, l LiveStation) []byte {
 	return dst
 }
 
-// appendCursors appends the array of cursors: timestamp in Unix milliseconds, value the same as a time, valueAgo how long
-// ago that is.
+// appendCursors appends the array of cursors: timestamp in Unix milliseconds, value as a formatted time, valueAgo as
+// the time since.
 func appendCursors(dst []byte, cursors []Cursor, now time.Time) []byte {
 	dst = append(dst, '[')
 	for i, c := range cursors {
@@ -242,7 +242,7 @@ func appendCursors(dst []byte, cursors []Cursor, now time.Time) []byte {
 	return append(dst, ']')
 }
 
-// ago writes how long ago something was, in its largest whole unit.
+// ago formats a duration in its largest whole unit.
 func ago(d time.Duration) string {
 	switch d = max(d, 0); {
 	case d < time.Minute:

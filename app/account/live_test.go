@@ -14,7 +14,7 @@ import (
 	"opsmon/app/auth"
 )
 
-// newLive is a house whose floor is what the test says.
+// newLive returns a house with live fields from the test.
 func newLive(t testing.TB, live func() *Live) *house {
 	h := newPlant(t)
 	s, err := New(Config{Store: h.store, Clock: h.clock.Now, Live: func(id string) *Live {
@@ -36,7 +36,7 @@ func (w *watch) pass(d time.Duration) {
 	w.now = w.now.Add(d)
 }
 
-// bare returns an answer decoded, with every live value that is not null taken out and listed by its path.
+// bare decodes an answer and removes every live value that is not null; live has the removed values by path.
 func bare(t *testing.T, r *Representation) (answer any, live map[string]any) {
 	t.Helper()
 	answer, live = decode(t, r.Bytes()), map[string]any{}
@@ -61,7 +61,7 @@ func bare(t *testing.T, r *Representation) (answer any, live map[string]any) {
 	return answer, live
 }
 
-// TestLiveFields checks what GET /account shows of the floor, where, and that the manifest shows none of it.
+// TestLiveFields checks the live fields in GET /account, and that the manifest has none.
 func TestLiveFields(t *testing.T) {
 	floor := &Live{Station: func(string) LiveStation { return LiveStation{} }}
 	h := newLive(t, func() *Live { return floor })
@@ -121,7 +121,8 @@ func TestLiveFields(t *testing.T) {
 	}
 }
 
-// TestLiveIsASecondOld checks how often the floor is asked, when the answer is another one, and that If-Match does not mind.
+// TestLiveIsASecondOld checks how often live fields are read, when the answer changes, and that If-Match ignores
+// them.
 func TestLiveIsASecondOld(t *testing.T) {
 	asked, status := 0, "idle"
 	h := newLive(t, func() *Live {
@@ -155,7 +156,7 @@ func TestLiveIsASecondOld(t *testing.T) {
 	}
 }
 
-// TestTheTagLeavesCursorsOut: cursors move every second, and who has seen the rest need not read it again.
+// TestTheTagLeavesCursorsOut checks that the entity tag does not depend on the cursors, which change every second.
 func TestTheTagLeavesCursorsOut(t *testing.T) {
 	at, status := int64(1000), "idle"
 	h := newLive(t, func() *Live {
@@ -174,11 +175,11 @@ func TestTheTagLeavesCursorsOut(t *testing.T) {
 	status = "productive"
 	h.clock.pass(time.Second)
 	if third := h.Answer(h.now(), true); third.ETag == first.ETag {
-		t.Error("another status has the same tag")
+		t.Error("a different status has the same tag")
 	}
 }
 
-// TestLiveLooksAlike has members in the manifest that look as live ones do, where there are none.
+// TestLiveLooksAlike puts members that look like live ones elsewhere in the manifest.
 func TestLiveLooksAlike(t *testing.T) {
 	h := newLive(t, func() *Live { return &Live{Station: func(string) LiveStation { return LiveStation{Status: "idle"} }} })
 	h.apply(edit(t, plantFile, `reasons += {"code":"odd","currentOperatorInitials":null,"statusCode":null,"statusCodeUpdatedAt":null,"alertMessage":null,"alertExpiresAt":null}`,
@@ -197,7 +198,7 @@ func TestLiveLooksAlike(t *testing.T) {
 	}
 }
 
-// BenchmarkLive makes the answer anew with other values, compressed too; beside it, the answer given again.
+// BenchmarkLive makes the answer with new values, also compressed, and compares with a cached answer.
 func BenchmarkLive(b *testing.B) {
 	for _, n := range []int{10, 100, 1000, 10_000} {
 		stations := "[]"

@@ -8,22 +8,22 @@ import (
 	"time"
 )
 
-// Number is a JSON number with the digits it was sent with; the empty Number is null or absent.
+// Number is a JSON number with its original digits; the empty Number is null or absent.
 //
 //openapi:as {"type": ["number", "null"]}
 type Number string
 
-// Set reports whether there is a number.
+// Set reports whether the number is set.
 func (n Number) Set() bool { return n != "" }
 
-// Float returns the number as a float64; 0 when it is not set.
+// Float returns the number as a float64; 0 if unset.
 func (n Number) Float() float64 {
 	f, _ := strconv.ParseFloat(string(n), 64)
 	return f
 }
 
-// Int returns a number that the schema holds to be an integer; 0 when it is not set, and the nearest int64 when
-// it is beyond what that holds.
+// Int returns a number that the schema requires to be an integer; 0 if unset, and the nearest int64 if it is out of
+// range.
 func (n Number) Int() int64 {
 	if i, err := strconv.ParseInt(string(n), 10, 64); err == nil {
 		return i
@@ -64,29 +64,28 @@ func (n Number) MarshalJSON() ([]byte, error) {
 //openapi:as {"type": ["array", "null"], "items": {"type": "string"}}
 type Codes []string
 
-// Extra holds the properties of a thing that the specification does not know, as they were sent. One that is
-// null is as good as absent.
+// Extra has the properties of an object that are not in the specification, unchanged. Null equals absent.
 type Extra map[string]any
 
 // Lists are the include and exclude lists of one level (http-api.md 2.1).
 type Lists struct {
 	IncludeReasonCodes   Codes `json:"includeReasonCodes"`
 	ExcludeReasonCodes   Codes `json:"excludeReasonCodes"`
-	IncludeTaskCodes     Codes `json:"includeTaskCodes"` // legacy: kept, never applied
+	IncludeTaskCodes     Codes `json:"includeTaskCodes"` // legacy: stored, never applied
 	ExcludeTaskCodes     Codes `json:"excludeTaskCodes"`
 	IncludeTaskListCodes Codes `json:"includeTaskListCodes"`
 	ExcludeTaskListCodes Codes `json:"excludeTaskListCodes"`
 }
 
-// Lifetime says when a plant, group or station first appeared and when its definition last changed. It is the
-// appliance's own: a document never changes it (but for the one that creates the account).
+// Lifetime says when a plant, group or station first appeared and when its definition last changed. It is a system
+// field: only the document that creates the account can set it.
 type Lifetime struct {
 	CreatedAt  time.Time
 	UpdatedAt  time.Time
 	ArchivedAt time.Time // zero: not archived
 }
 
-// Settings are the account's own fields that a manifest carries (http-api.md 2.1, system fields aside).
+// Settings are the account's own fields that are part of a manifest (http-api.md 2.1, without system fields).
 type Settings struct {
 	ElectricalPricePerKwh         Number         `json:"electricalPricePerKwh"` // account currency per kWh
 	ElectricalCo2PerKwh           Number         `json:"electricalCo2PerKwh"`   // per kWh
@@ -98,8 +97,8 @@ type Settings struct {
 	Flags Flags `json:"-"`
 }
 
-// Manifest is the typed form of manifest.account: what the domain reads. The document itself is kept as
-// bytes; the two are made from the same input and never drift apart.
+// Manifest is the typed form of manifest.account, for the domain packages. The document itself is stored as bytes;
+// both come from the same input.
 type Manifest struct {
 	ID, Domain        string
 	StationCountLimit Number
@@ -249,7 +248,7 @@ type Station struct {
 	Life  Lifetime `json:"-"`
 }
 
-// StationCount is the number of stations across all plants.
+// StationCount returns the number of stations across all plants.
 func (m *Manifest) StationCount() int {
 	n := 0
 	for i := range m.Plants {

@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// Patch changes some fields of a manifest's things, as a correction of the past does (monitoring.md section 8). Each
-// object holds fields by their names in the manifest, as strictjson decodes them: null unsets one, what is missing stays.
-// All but Station name what they are of by their code; what the manifest does not have is left out, but for shift
-// patterns, which are added.
+// Patch changes fields of a manifest's entities, for a correction of the past (monitoring.md section 8). Each object
+// has fields by their names in the manifest, decoded by strictjson: null unsets a field, a missing field remains. All
+// objects except Station identify their entity by code. An unknown code is ignored, except for shift patterns, which
+// are added.
 type Patch struct {
-	Station       map[string]any // of the stations that it is for
+	Station       map[string]any // for the selected stations
 	SKUs          []map[string]any
 	Reasons       []map[string]any
 	ShiftPatterns []map[string]any
 }
 
-// Apply returns a copy of a manifest with all of the patch but Station; what does not change is shared.
+// Apply returns a copy of a manifest with all of the patch except Station; it shares unchanged parts.
 func (p *Patch) Apply(m *Manifest) *Manifest {
 	c := *m
 	if len(p.SKUs) > 0 {
@@ -46,15 +46,14 @@ func (p *Patch) Apply(m *Manifest) *Manifest {
 	return &c
 }
 
-// ApplyTo returns a copy of a station with the patch's fields of a station.
+// ApplyTo returns a copy of a station with the fields in Station.
 func (p *Patch) ApplyTo(s *Station) *Station {
 	c := *s
 	patchStruct(p.Station, reflect.ValueOf(&c).Elem())
 	return &c
 }
 
-// patch changes fields of a SKU. A rate that is given takes the place of the one that there was, in whatever way that was
-// given: exactly one is set.
+// patch changes fields of a SKU. A new rate replaces the previous one, even in another unit: exactly one is set.
 func (k *SKU) patch(fields map[string]any) {
 	if fields["cycleTime"] != nil || fields["unitsPerMinute"] != nil || fields["unitsPerHour"] != nil {
 		k.CycleTime, k.UnitsPerMinute, k.UnitsPerHour = "", "", ""
@@ -62,7 +61,7 @@ func (k *SKU) patch(fields map[string]any) {
 	patchStruct(fields, reflect.ValueOf(k).Elem())
 }
 
-// patchReasons returns a tree of reasons in which the one of a code has other fields.
+// patchReasons returns a copy of a reason tree with changed fields of the reason with the given code.
 func patchReasons(reasons []Reason, fields map[string]any) []Reason {
 	list := slices.Clone(reasons)
 	for i := range list {
@@ -74,7 +73,7 @@ func patchReasons(reasons []Reason, fields map[string]any) []Reason {
 	return list
 }
 
-// patchStruct sets the fields of a struct that an object names; null makes one unset.
+// patchStruct sets the fields of a struct from an object; null unsets a field.
 func patchStruct(obj map[string]any, dst reflect.Value) {
 	plan := planOf(dst.Type())
 	for name, v := range obj {

@@ -13,14 +13,13 @@ import (
 	"opsmon/kv"
 )
 
-// TestTogether lets 64 writers update and apply at once, while others read: every acknowledged change is a revision of
-// its own, the numbers have no gap, an answered writer reads its change or a later one, and in the end what is read is the
-// newest revision.
+// TestTogether updates and applies from 64 writers during reads: every acknowledged change has its own revision, the
+// numbers have no gap, a writer reads its change or a later one, and finally the newest revision is read.
 func TestTogether(t *testing.T) {
 	h := newPlant(t)
 	const writers, rounds = 64, 6
 	var mu sync.Mutex
-	acknowledged := map[uint64]string{} // revision -> what it must hold
+	acknowledged := map[uint64]string{} // revision -> expected content
 	conflicts := 0
 	note := func(revision uint64, path, value string) {
 		mu.Lock()
@@ -67,7 +66,7 @@ func TestTogether(t *testing.T) {
 						continue
 					}
 					note(r.Revision, "skus[0].value", value)
-				case w%8 == 1: // with If-Match, which others often overtake
+				case w%8 == 1: // with If-Match, often outdated
 					a, err := h.Update(boss(), decode(t, []byte(`{"electricalCo2PerKwh": `+value+`}`)), ParseMatch(h.now().Document().ETag))
 					if errdefs.KindOf(err) == errdefs.Conflict {
 						mu.Lock()
@@ -119,7 +118,7 @@ func TestTogether(t *testing.T) {
 	h.whole()
 }
 
-// TestPublishOrder: a state that was overtaken is never published, whoever comes last.
+// TestPublishOrder checks that an outdated state is never published, in any order of goroutines.
 func TestPublishOrder(t *testing.T) {
 	h := newPlant(t)
 	older := h.now()
@@ -137,11 +136,11 @@ func TestPublishOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	if body(h.now().Document()) != newest {
-		t.Error("another document was published")
+		t.Error("a different document was published")
 	}
 }
 
-// TestApplyIsNotStarved: a manifest gets in though a setting changes all the time.
+// TestApplyIsNotStarved checks that a manifest can be applied while a setting changes continuously.
 func TestApplyIsNotStarved(t *testing.T) {
 	h := newPlant(t)
 	var stop atomic.Bool
@@ -167,11 +166,11 @@ func TestApplyIsNotStarved(t *testing.T) {
 			t.Error(err)
 		}
 	case <-time.After(20 * time.Second):
-		t.Error("the manifest never got in")
+		t.Error("the manifest was never applied")
 	}
 }
 
-// TestMoved: an Apply that was overtaken starts anew, and the last try keeps others out.
+// TestMoved checks that an Apply retries after a conflicting change, and that its last attempt blocks other writers.
 func TestMoved(t *testing.T) {
 	h := newPlant(t)
 	doc, err := readDocument(edit(t, plantFile, `currency = "CHF"`), false, start)
@@ -180,10 +179,10 @@ func TestMoved(t *testing.T) {
 	}
 	stale := h.now()
 	h.post(`{"electricalPricePerKwh": 9}`)
-	// The state that the writer starts from is put back, as if the change came after it was read.
+	// Restores the state that the writer starts from, as if the change came after it was read.
 	all := map[string]*Snapshot{"northfield": stale}
 	h.current.Store(&all)
-	if _, err := h.Service.apply(boss(), ApplyInput{}, doc); !errors.Is(err, errMoved) {
+	if _, err := h.Service.apply(boss(), ApplyInput{}, doc); !errors.Is(err, errConflicting) {
 		t.Fatalf("an overtaken writer: %v", err)
 	}
 	if h.now().Account.Revision != 2 {
@@ -204,14 +203,14 @@ func TestMoved(t *testing.T) {
 	}()
 	select {
 	case <-waits:
-		t.Error("the last try did not wait for its turn")
+		t.Error("the last attempt did not wait for the lock")
 	case <-time.After(20 * time.Millisecond):
 	}
 	turn.RUnlock()
 	<-waits
 }
 
-// TestClosedStore: a change that is not stored is not seen.
+// TestClosedStore checks that a change that could not be stored is not visible.
 func TestClosedStore(t *testing.T) {
 	h := newPlant(t)
 	before := body(h.now().Answer(true))
@@ -242,6 +241,6 @@ func TestClosedStore(t *testing.T) {
 		t.Errorf("new: %v", err)
 	}
 	if after := body(h.now().Answer(true)); after != before {
-		t.Error("the account changed all the same")
+		t.Error("the account changed nevertheless")
 	}
 }

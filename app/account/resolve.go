@@ -101,7 +101,7 @@ type ShiftPatternView struct {
 	From Level `json:"from"`
 }
 
-// Resolve returns the configuration in force at a station; errdefs.NotFound when there is no such station.
+// Resolve returns the configuration in force at a station; errdefs.NotFound for an unknown station.
 func (s *Snapshot) Resolve(stationCode string) (*StationView, error) {
 	t, err := s.arrays.typed()
 	if err != nil {
@@ -136,7 +136,7 @@ func (s *Snapshot) Resolve(stationCode string) (*StationView, error) {
 	return v, nil
 }
 
-// resolveFlags finds for each flag the lowest level that says on or off (http-api.md 2.2).
+// resolveFlags finds, for each flag, the lowest level that sets it on or off (http-api.md 2.2).
 func resolveFlags(levels [4]Flags) map[string]Decision {
 	out := make(map[string]Decision, flagCount)
 	for f := range flagCount {
@@ -158,8 +158,8 @@ type reasonLists struct {
 	include, exclude map[string]bool
 }
 
-// resolveReasons applies the include and exclude lists from the account down. A code stands for its whole
-// subtree; the parents of what is left stay as headings.
+// resolveReasons applies the include and exclude lists from the account down. A code includes its whole subtree; the
+// parents of remaining reasons remain as headings.
 func resolveReasons(reasons []Reason, levels []*Lists) []ReasonView {
 	var lists []reasonLists
 	for _, l := range levels {
@@ -170,8 +170,8 @@ func resolveReasons(reasons []Reason, levels []*Lists) []ReasonView {
 	return filterReasons(reasons, lists, 0)
 }
 
-// filterReasons returns what is left of a subtree. The bits of included tell which of the lists include it
-// because they name something above it. What a list excludes is gone with all that is below.
+// filterReasons returns the remaining part of a subtree. The bits of included mark the lists that include it through
+// an ancestor. An excluded reason is removed with its subtree.
 func filterReasons(reasons []Reason, lists []reasonLists, included uint8) []ReasonView {
 	out := []ReasonView{}
 next:
@@ -203,7 +203,7 @@ func set(codes Codes) map[string]bool {
 	return m
 }
 
-// taskLists applies the lists from the account down; where no level includes any, there are none.
+// taskLists applies the lists from the account down. If no level includes a Task list, the result is empty.
 func (r *Resolver) taskLists(levels []*Lists) []TaskListView {
 	out := []TaskListView{}
 	var available map[string]bool // nil until a level includes some
@@ -217,7 +217,7 @@ func (r *Resolver) taskLists(levels []*Lists) []TaskListView {
 			available = kept
 		}
 		for _, c := range l.ExcludeTaskListCodes {
-			excluded[c] = true // for good: what a level removes is not there for those below
+			excluded[c] = true // permanently: lower levels cannot add it again
 		}
 	}
 	for i := range r.m.TaskLists {
@@ -228,7 +228,7 @@ func (r *Resolver) taskLists(levels []*Lists) []TaskListView {
 	return out
 }
 
-// tasksByList returns the Tasks of every list by their order in it, equal ones as the manifest has them.
+// tasksByList returns the Tasks of every list by their order in it; equal orders as in the manifest.
 func (m *Manifest) tasksByList() map[string][]TaskView {
 	lists := make(map[string][]TaskView, len(m.TaskLists))
 	for i := range m.TaskLists {
@@ -239,7 +239,7 @@ func (m *Manifest) tasksByList() map[string][]TaskView {
 		for _, in := range t.TaskListCodes {
 			list := lists[in.Code]
 			if n := len(list); n > 0 && list[n-1].Code == t.Code {
-				continue // named twice: the first counts
+				continue // duplicate: the first counts
 			}
 			lists[in.Code] = append(list, TaskView{t.Code, t.Title, t.Description, t.RequireNotes != nil && *t.RequireNotes, in.Order, t.Trigger})
 		}
@@ -250,7 +250,7 @@ func (m *Manifest) tasksByList() map[string][]TaskView {
 	return lists
 }
 
-// settings returns the station's own fields with the specification's defaults filled in (http-api.md 2.3).
+// settings returns the station's own fields with defaults (http-api.md 2.3).
 func (s *Station) settings() map[string]any {
 	o := map[string]any{}
 	filled := s.WithDefaults()
@@ -265,8 +265,8 @@ func (s *Station) settings() map[string]any {
 	return o
 }
 
-// WithDefaults returns a copy of the station in which a field that is unset, and that the specification says the
-// meaning of then, has that meaning (http-api.md 2.3). The others stay unset.
+// WithDefaults returns a copy of the station in which unset fields have the specification's default, if it has one
+// (http-api.md 2.3).
 func (s *Station) WithDefaults() Station {
 	d := *s
 	mode := func(field **string, fallback string) {

@@ -13,7 +13,7 @@ import (
 	"opsmon/app/test/apptest"
 )
 
-// oracle resolves a station from the decoded document, slowly and in another way than Resolve: from the words of
+// oracle resolves a station from the decoded document, with a slow algorithm independent of Resolve: literally by
 // decisions.md section 3.
 type oracle struct {
 	account, plant, group, station map[string]any
@@ -128,7 +128,7 @@ func (o oracle) taskLists() []any {
 			}
 		}
 		shown := []any{}
-		for len(tasks) > 0 { // the first of the smallest, again and again
+		for len(tasks) > 0 { // repeatedly select the first of the smallest
 			first := 0
 			for i, t := range tasks {
 				if t.order < tasks[first].order {
@@ -192,7 +192,7 @@ func (o oracle) view() map[string]any {
 	}
 }
 
-// compareStations resolves every station of a document in both ways and returns how many there were.
+// compareStations resolves every station of a document both ways and returns their number.
 func compareStations(t *testing.T, h *house, raw []byte) (n int) {
 	t.Helper()
 	acct := at(t, decode(t, raw), "account").(map[string]any)
@@ -217,7 +217,7 @@ func compareStations(t *testing.T, h *house, raw []byte) (n int) {
 	return n
 }
 
-// shake sets what levels say of flags, reasons and Task lists at random, and the reasons, Tasks and SKUs themselves.
+// shake randomizes flags, reasons and Task lists of all levels, and the reasons, Tasks and SKUs themselves.
 func shake(r *rand.Rand, tree any) {
 	acct := tree.(map[string]any)["account"].(map[string]any)
 	reasonCodes := []string{"unknown"}
@@ -344,8 +344,8 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// TestResolveCases are the sentences of decisions.md section 3, one by one. The oracle could be wrong in the same way as
-// Resolve; these are written out.
+// TestResolveCases checks each sentence of decisions.md section 3 with expected results in full, because the oracle
+// could share an error with Resolve.
 func TestResolveCases(t *testing.T) {
 	const oven = `plants[0].stationGroups[0]`
 	tree := func(list []ReasonView) string {
@@ -410,8 +410,8 @@ func TestResolveCases(t *testing.T) {
 	}
 }
 
-// TestResolveFlags goes through every flag and all that the levels may say of it together. A level that a flag does not
-// have is never listened to.
+// TestResolveFlags checks every flag with every combination of values at the levels. A value at a level that the flag
+// does not have is ignored.
 func TestResolveFlags(t *testing.T) {
 	saying := []FlagValue{FlagUnset, FlagInherit, FlagOn, FlagOff}
 	for f := range flagCount {

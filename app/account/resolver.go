@@ -6,38 +6,38 @@ import (
 	"strings"
 )
 
-// Resolved is what holds at a station of one manifest: flags, lists and references decided (decisions.md section 3).
+// Resolved is the configuration in force at a station of one manifest: flags, lists and references (decisions.md
+// section 3).
 type Resolved struct {
 	Flags        map[string]Decision
 	Reasons      []ReasonView
 	TaskLists    []TaskListView
 	ShiftPattern *ShiftPatternView // nil: none, all time is shift time
-	SKUs         []*SKU            // those that may be scheduled there, in the manifest's order
+	SKUs         []*SKU            // SKUs that may be scheduled there, in the manifest's order
 }
 
-// Resolver resolves the stations of one manifest, one after another. What comes out equal for several of them is the
-// same map or slice, so that thousands of stations cost little: nothing of it may be changed. It belongs to one
-// goroutine at a time.
+// Resolver resolves the stations of one manifest. Equal results share the same map or slice, which saves memory with
+// thousands of stations: they must not be changed. It must not be used concurrently.
 type Resolver struct {
 	m     *Manifest
 	tasks map[string][]TaskView // by Task list
 
 	patterns  map[string]*ShiftPattern
 	everySKU  []int                // indices of the SKUs that run on every station
-	bySKUList map[placeOfSKU][]int // and of those that name a station or a group
+	bySKUList map[placeOfSKU][]int // indices of those that name a station or a group
 	flags     map[[4]Flags]map[string]Decision
 	reasons   map[string][]ReasonView
 	taskList  map[string][]TaskListView
 	skus      map[string][]*SKU
 }
 
-// placeOfSKU is a station, or a group of a code in any plant.
+// placeOfSKU is a station, or all groups with the same code.
 type placeOfSKU struct {
 	group bool
 	code  string
 }
 
-// NewResolver makes the Resolver of a manifest, which must not change.
+// NewResolver returns a Resolver of a manifest, which must not change.
 func NewResolver(m *Manifest) *Resolver { return newResolver(m, m.tasksByList()) }
 
 func newResolver(m *Manifest, tasks map[string][]TaskView) *Resolver {
@@ -64,21 +64,21 @@ func newResolver(m *Manifest, tasks map[string][]TaskView) *Resolver {
 	return r
 }
 
-// Resolve returns what holds at a station of a group of a plant. The three need not be the manifest's own: a changed copy
-// is resolved as it would be in their place.
+// Resolve returns the configuration in force at a station of a group of a plant. They may be changed copies of the
+// manifest's own, which are resolved as if they replaced them.
 func (r *Resolver) Resolve(plant *Plant, group *StationGroup, station *Station) Resolved {
 	lists := []*Lists{&r.m.Settings.Lists, &plant.Lists, &group.Lists, &station.Lists}
 	return Resolved{
-		Flags:        remembered(r.flags, [4]Flags{r.m.Settings.Flags, plant.Flags, group.Flags, station.Flags}, resolveFlags),
-		Reasons:      remembered(r.reasons, keyOf(lists, reasonCodesOf), func(string) []ReasonView { return resolveReasons(r.m.Reasons, lists) }),
-		TaskLists:    remembered(r.taskList, keyOf(lists, taskListCodesOf), func(string) []TaskListView { return r.taskLists(lists) }),
+		Flags:        cached(r.flags, [4]Flags{r.m.Settings.Flags, plant.Flags, group.Flags, station.Flags}, resolveFlags),
+		Reasons:      cached(r.reasons, keyOf(lists, reasonCodesOf), func(string) []ReasonView { return resolveReasons(r.m.Reasons, lists) }),
+		TaskLists:    cached(r.taskList, keyOf(lists, taskListCodesOf), func(string) []TaskListView { return r.taskLists(lists) }),
 		ShiftPattern: r.shiftPattern(group, station),
 		SKUs:         r.skusOf(group.Code, station.Code),
 	}
 }
 
-// remembered returns what was made for an equal key before, else makes it.
-func remembered[K comparable, V any](made map[K]V, key K, makeOne func(K) V) V {
+// cached returns the cached value of a key, or computes and caches it.
+func cached[K comparable, V any](made map[K]V, key K, makeOne func(K) V) V {
 	v, ok := made[key]
 	if !ok {
 		v = makeOne(key)
@@ -95,13 +95,13 @@ func taskListCodesOf(l *Lists) (include, exclude Codes) {
 	return l.IncludeTaskListCodes, l.ExcludeTaskListCodes
 }
 
-// keyOf returns a text that is the same for levels which say the same.
+// keyOf returns a key that is equal for equal levels.
 func keyOf(levels []*Lists, of func(*Lists) (include, exclude Codes)) string {
 	var key []byte
 	for _, l := range levels {
 		include, exclude := of(l)
 		if include != nil {
-			key = append(key, '+') // an empty list is set: it is another thing than none
+			key = append(key, '+') // an empty list differs from no list
 		}
 		for _, codes := range []Codes{include, exclude} {
 			for _, c := range codes {
@@ -113,7 +113,7 @@ func keyOf(levels []*Lists, of func(*Lists) (include, exclude Codes)) string {
 	return string(key)
 }
 
-// shiftPattern returns the pattern that a station follows: its own, else its group's, else nil.
+// shiftPattern returns the station's own pattern, else its group's, else nil.
 func (r *Resolver) shiftPattern(g *StationGroup, s *Station) *ShiftPatternView {
 	code, from := s.ShiftPatternCode, LevelStation
 	if code == nil {
@@ -125,10 +125,10 @@ func (r *Resolver) shiftPattern(g *StationGroup, s *Station) *ShiftPatternView {
 	if p, ok := r.patterns[*code]; ok {
 		return &ShiftPatternView{*p, from}
 	}
-	return nil // the checks do not let this happen
+	return nil // the checks exclude this
 }
 
-// skusOf returns the SKUs that a station may be scheduled with: those that name neither stations nor groups, and those
+// skusOf returns the SKUs that may be scheduled at a station: those that name neither stations nor groups, and those
 // that name it or its group.
 func (r *Resolver) skusOf(group, station string) []*SKU {
 	ofGroup, ofStation := r.bySKUList[placeOfSKU{true, group}], r.bySKUList[placeOfSKU{false, station}]
@@ -139,7 +139,7 @@ func (r *Resolver) skusOf(group, station string) []*SKU {
 	if len(ofStation) > 0 {
 		key.WriteString("\x00s" + station)
 	}
-	return remembered(r.skus, key.String(), func(string) []*SKU {
+	return cached(r.skus, key.String(), func(string) []*SKU {
 		at := slices.Concat(r.everySKU, ofGroup, ofStation)
 		slices.SortFunc(at, cmp.Compare[int])
 		at = slices.Compact(at)

@@ -11,7 +11,7 @@ import (
 	"opsmon/kv"
 )
 
-// Revision is one state of an account's configuration. None is ever overwritten.
+// Revision is one state of an account's configuration. Revisions are never overwritten.
 //
 // Stored as JSON: a changed field needs a migration (app/layout.go).
 type Revision struct {
@@ -19,7 +19,7 @@ type Revision struct {
 	CreatedAt time.Time `json:"createdAt"`
 	Author    string    `json:"author"`
 	Note      string    `json:"note,omitempty"`
-	Account   Account   `json:"account"` // the record as it was, without its secret
+	Account   Account   `json:"account"` // the record at that time, without its secret
 }
 
 // RevisionInfo is one state of the configuration. Revisions are never overwritten.
@@ -32,7 +32,7 @@ type RevisionInfo struct {
 	Note      string `json:"note"`   // reason for the change; may be empty
 }
 
-// Revisions lists the revisions of the caller's account, newest first, and how many there are.
+// Revisions returns the revisions of the caller's account, newest first, and their total number.
 func (s *Service) Revisions(p auth.Principal, limit, skip int) ([]RevisionInfo, int, error) {
 	list, total := []RevisionInfo{}, 0
 	err := s.store.View(func(tx *kv.Tx) error {
@@ -58,8 +58,8 @@ func (s *Service) Revisions(p auth.Principal, limit, skip int) ([]RevisionInfo, 
 	return list, total, err
 }
 
-// Revision returns the manifest of a revision as a document {version, account}; errdefs.NotFound when there is
-// none of that number.
+// Revision returns the manifest of a revision as a document {version, account}; errdefs.NotFound for an unknown
+// revision.
 func (s *Service) Revision(p auth.Principal, number uint64) (*Representation, error) {
 	cur, err := s.Get(p.AccountID)
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *Service) Revision(p auth.Principal, number uint64) (*Representation, er
 		return nil, err
 	}
 	former := r.Account
-	former.Rendered = former.Document // it is shown without lifetimes, so its entity tag is another than when it was current
+	former.Rendered = former.Document // it has no lifetimes, so its entity tag differs from when it was current
 	return newRepresentation(&former, manifestHead(&former), pure[1:], []byte("}")), nil
 }
 
@@ -90,14 +90,14 @@ type Difference struct {
 	Changes      []Change `json:"changes" schema:"maxItems=1000"` // the first 1,000 changes
 }
 
-// Compare returns what makes one revision into another, which may be the earlier one. errdefs.NotFound when there is no
-// such revision.
+// Compare returns the changes from one revision to another, which may be the earlier one; errdefs.NotFound for an
+// unknown revision.
 func (s *Service) Compare(accountID string, from, to uint64) (*Difference, error) {
 	old, err := s.ManifestOf(accountID, from)
 	if err != nil {
 		return nil, err
 	}
-	now, err := s.manifestAnew(accountID, to) // its lifetimes are set, which nobody reads
+	now, err := s.manifestCopy(accountID, to) // a copy, because diff sets its lifetimes
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,8 @@ import (
 	"opsmon/kv"
 )
 
-// TestRevisions: every change is one, with number, time, author and note; they are listed newest first, in pages.
+// TestRevisions checks that every change creates a revision with number, time, author and note, and that they are
+// listed newest first, in pages.
 func TestRevisions(t *testing.T) {
 	h := newPlant(t)
 	times := []string{start.Format(instant.Layout)}
@@ -54,8 +55,8 @@ func TestRevisions(t *testing.T) {
 	h.whole()
 }
 
-// TestShowRevision: a revision is the whole document as it was, a bare one that can be applied; the newest is the present
-// one; documents are kept once.
+// TestShowRevision checks that a revision is the whole former document, which can be applied again; that the newest
+// is the current one; and that equal documents are stored once.
 func TestShowRevision(t *testing.T) {
 	h := newPlant(t)
 	second := edit(t, plantFile, `skus -`, `currency = "CHF"`)
@@ -97,7 +98,8 @@ func TestShowRevision(t *testing.T) {
 	}
 }
 
-// TestRestore: what was before is again, as a new revision; what is the case already makes none.
+// TestRestore checks that restoring a former state creates a new revision, and that restoring the current one does
+// not.
 func TestRestore(t *testing.T) {
 	h := newPlant(t)
 	h.apply(edit(t, plantFile, `plants[1] -`, `currency = "CHF"`))
@@ -119,7 +121,7 @@ func TestRestore(t *testing.T) {
 	h.whole()
 }
 
-// TestCheckDamage damages the records one way each: Check says so, in a sentence, and nothing panics.
+// TestCheckDamage damages the records in different ways: Check must report each one and never panic.
 func TestCheckDamage(t *testing.T) {
 	apptest.Long(t)
 	key := func(n uint64) kv.Pair[string, uint64] { return kv.Pair[string, uint64]{A: "northfield", B: n} }
@@ -219,7 +221,7 @@ func TestCheckDamage(t *testing.T) {
 	}
 }
 
-// TestDamagedRevision: a revision whose document is gone is a damage and not a revision that never was.
+// TestDamagedRevision checks that a revision with a missing document is reported as damage, not as unknown.
 func TestDamagedRevision(t *testing.T) {
 	h := newPlant(t)
 	first := h.now().Account.Document
@@ -231,7 +233,8 @@ func TestDamagedRevision(t *testing.T) {
 	wantKind(t, err, errdefs.Internal)
 }
 
-// TestCompare: any two revisions are compared in the terms of the change that made the one of the other, either way round.
+// TestCompare checks that comparing any two revisions, in either direction, returns the changes of the update between
+// them.
 func TestCompare(t *testing.T) {
 	h := newPlant(t)
 	h.clock.tick()
@@ -265,7 +268,7 @@ func TestCompare(t *testing.T) {
 		t.Errorf("2 to 2 is %s", show(d.Changes))
 	}
 	before := bytes.Clone(h.now().Document().Bytes())
-	compare(1, 3) // 3 is in force
+	compare(1, 3) // 3 is the current revision
 	if !bytes.Equal(before, h.now().Document().Bytes()) {
 		t.Error("comparing changes what is in force")
 	}

@@ -15,16 +15,16 @@ import (
 	"opsmon/schema/schematest"
 )
 
-// rule is one rule of decisions.md section 3 beyond the shapes: a document that keeps it and others that break it.
+// rule is one rule of decisions.md section 3 that the schema cannot express, with valid and invalid documents.
 type rule struct {
 	name string
-	good [][]string // edits of plantFile, each an accepted document
-	bad  [][]string // and each a refused one; for a warning, one that has it
+	good [][]string // edits of plantFile, each a valid document
+	bad  [][]string // and each an invalid one; for a warning, one that causes it
 }
 
 func one(edits ...string) []string { return edits }
 
-// rules are all of them. Every sentence of the checks must come up here: TestEverySentence sees to it.
+// rules are all rules. TestEverySentence checks that every message of the checks occurs.
 var rules = []rule{
 	{"shift pattern codes unique",
 		[][]string{one(`shiftPatterns[1].code = "OVENS"`, `plants[0].stationGroups[0].shiftPatternCode = "OVENS"`), one(`shiftPatterns[0].code = ""`, `plants[0].stationGroups[0].stations[1].shiftPatternCode = ""`)},
@@ -92,7 +92,7 @@ var rules = []rule{
 		[][]string{
 			one(`tasks[2].trigger.availableBeforeDeadlineMinutes = 420`),
 			one(`tasks[2].trigger.availableBeforeDeadlineMinutes = 480`, `plants[0].timezone = "Asia/Tokyo"`, `plants[1].timezone = "UTC"`),
-			one(`tasks[2].trigger.availableBeforeDeadlineMinutes = 479`, `plants[0].timezone = "Asia/Tokyo"`), // Lisbon still changes its clocks
+			one(`tasks[2].trigger.availableBeforeDeadlineMinutes = 479`, `plants[0].timezone = "Asia/Tokyo"`), // Lisbon changes its clocks
 			one(`taskLists[1].trigger.pattern = "30 2,3 * * *"`, `taskLists[1].trigger.availableBeforeDeadlineMinutes = 30`),
 			one(`tasks[2].trigger.availableBeforeDeadlineMinutes = 1e300`),
 			one(`tasks[2].trigger.pattern = "* * * * *"`)}},
@@ -122,7 +122,7 @@ var rules = []rule{
 		[][]string{one(`plants[0].stationGroups[1].totalEnergyStationCodes = ["OVEN-1"]`)},
 		[][]string{one(`plants[0].stationGroups[1].totalEnergyStationCodes = ["OVEN-1", "OVEN-3"]`)}},
 
-	{"id and domain", // where no account has them already
+	{"id and domain", // no account has them yet
 		[][]string{one(`id = "north-2"`, `domain = "Works.Northfield.Example"`)},
 		[][]string{one(`id = "North"`), one(`id = "n2"`), one(`id = ""`), one(`domain = "northfield.example "`), one(`domain = "x@northfield.example"`), one(`domain = ""`)}},
 
@@ -134,7 +134,7 @@ var rules = []rule{
 		one(`plants = []`), one(`.account = null`), one(`.version = "v2"`, `currency = "EURO"`)}},
 }
 
-// warnings are what a document is accepted with.
+// warnings are the warnings for accepted documents.
 var warnings = []rule{
 	{name: "unknown reasons and Task lists at each level", bad: [][]string{
 		one(`includeReasonCodes = ["BRK", "R1"]`, `excludeReasonCodes = ["R2"]`, `includeTaskListCodes = ["L1"]`, `excludeTaskListCodes = ["L2", "HELP"]`, `includeTaskCodes = ["NOBODY-LOOKS"]`),
@@ -146,7 +146,7 @@ var warnings = []rule{
 	{name: "Tasks in no list", bad: [][]string{one(`tasks[1].taskListCodes -`), one(`tasks[1].taskListCodes = []`, `skus[3].taskCodes = ["BELT"]`)}},
 }
 
-// TestRules applies every rule to documents that keep and that break it.
+// TestRules applies every rule to valid and invalid documents.
 func TestRules(t *testing.T) {
 	plain := Validate(plantFile, start)
 	if !plain.Valid {
@@ -194,7 +194,7 @@ func TestRules(t *testing.T) {
 	golden(t, "rules.golden", []byte(b.String()))
 }
 
-// TestEverySentence finds the sentences in the source of the checks and looks for each in what the rules gave.
+// TestEverySentence finds the messages in the source of the checks and looks for each in the results of the rules.
 func TestEverySentence(t *testing.T) {
 	var all strings.Builder
 	for _, r := range append(append([]rule{}, rules...), warnings...) {
@@ -227,7 +227,7 @@ func TestEverySentence(t *testing.T) {
 				return true
 			}
 			format, err := strconv.Unquote(text.Value)
-			if err != nil || format == "%s" { // a sentence of another room
+			if err != nil || format == "%s" { // a message of another package
 				return true
 			}
 			found++
@@ -243,7 +243,8 @@ func TestEverySentence(t *testing.T) {
 	}
 }
 
-// TestModelHoldsEverything: a property that the schema knows and the model does not would never be seen to change.
+// TestModelHoldsEverything checks that the model has every property of the schema: otherwise its changes would not be
+// detected.
 func TestModelHoldsEverything(t *testing.T) {
 	system := map[string]bool{"id": true, "domain": true, "stationCountLimit": true, "warehousePassword": true, "uploadTransforms": true, "appUrls": true}
 	for name := range entitySystem {
@@ -267,7 +268,7 @@ func TestModelHoldsEverything(t *testing.T) {
 			}
 		}
 	}
-	// The settings are split from the arrays by name.
+	// The settings are separated from the arrays by name.
 	for _, name := range schematest.Properties(schema.JSON(schema.Manifest), "Account") {
 		own := false
 		for _, o := range ownFields {

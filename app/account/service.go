@@ -1,16 +1,17 @@
-// Package account keeps the accounts of the appliance: their settings, the manifest with all that they own, every
-// revision of both, and what holds at a station (http-api.md sections 2, 4.1 and 8; decisions.md sections 2 and 3).
+// Package account stores the accounts of the appliance: their settings, their manifests and all revisions of both. It
+// also resolves the configuration in force at a station (http-api.md sections 2, 4.1 and 8; decisions.md sections 2
+// and 3).
 //
-// A manifest is checked before the transaction and kept as the bytes that were sent; its typed form is made from them.
-// Reads come from an immutable Snapshot for each account, which a change replaces once it is committed.
+// A manifest is checked before the transaction and stored as the received bytes, from which its typed form is
+// decoded. Reads use an immutable Snapshot per account, which is replaced after a change has been committed.
 //
 // The bucket tree:
 //
 //	account   account id -> Account                        the record: settings and system fields
-//	rendered  account id -> the manifest's arrays          as answers carry them, with times and live fields
+//	rendered  account id -> the manifest's arrays          as in answers, with times and live fields
 //	revision  (account id, number) -> Revision             numbered from 1 without a gap
-//	document  SHA-256 -> the manifest's arrays, compressed  as sent, once however many revisions share them
-//	gone      (account id, kind, code) -> storedLifetime   of plants, groups and stations that left the manifest
+//	document  SHA-256 -> the manifest's arrays, compressed  as received, shared by revisions
+//	gone      (account id, kind, code) -> storedLifetime   plants, groups and stations removed from the manifest
 package account
 
 import (
@@ -30,21 +31,26 @@ import (
 	"opsmon/kv"
 )
 
-// The room's buckets.
+// The package's buckets.
 var (
-	accounts  = kv.NewBucket("account", kv.String, kv.Cached(kv.JSON[Account](), func(a Account) Account { return *a.clone() })) // by id
-	documents = kv.NewBucket("document", kv.Bytes32, kv.Raw)                                                                     // by SHA-256: the arrays of a manifest, compressed, kept once
-	rendered  = kv.NewBucket("rendered", kv.String, kv.Raw)                                                                      // by account: the arrays as answers carry them
-	revisions = kv.NewBucket("revision", kv.PairOf(kv.String, kv.Uint64), kv.JSON[Revision]())                                   // by account and number
-	gone      = kv.NewBucket("gone", kv.PairOf(kv.String, kv.PairOf(kv.String, kv.String)), kv.JSON[storedLifetime]())           // by account, kind and code: what the manifest once had
+	// by id
+	accounts = kv.NewBucket("account", kv.String, kv.Cached(kv.JSON[Account](), func(a Account) Account { return *a.clone() }))
+	// by SHA-256: the arrays of a manifest, compressed
+	documents = kv.NewBucket("document", kv.Bytes32, kv.Raw)
+	// by account: the arrays as in answers
+	rendered = kv.NewBucket("rendered", kv.String, kv.Raw)
+	// by account and number
+	revisions = kv.NewBucket("revision", kv.PairOf(kv.String, kv.Uint64), kv.JSON[Revision]())
+	// by account, kind and code: entities removed from the manifest
+	gone = kv.NewBucket("gone", kv.PairOf(kv.String, kv.PairOf(kv.String, kv.String)), kv.JSON[storedLifetime]())
 )
 
-// Buckets names the buckets of this room.
+// Buckets returns the names of the package's buckets.
 func Buckets() []string {
 	return []string{accounts.Name(), documents.Name(), rendered.Name(), revisions.Name(), gone.Name()}
 }
 
-// IDs lists the accounts of a store, archived ones too. Errors are the store's.
+// IDs returns the ids of all accounts in a store, including archived ones. Errors are those of the store.
 func IDs(tx *kv.Tx) (ids []string, err error) {
 	for item, err := range accounts.Scan(tx, kv.Range{}) {
 		if err != nil {
@@ -55,14 +61,14 @@ func IDs(tx *kv.Tx) (ids []string, err error) {
 	return ids, nil
 }
 
-// storedLifetime is a Lifetime in the store; a changed field needs a migration.
+// storedLifetime is the stored form of a Lifetime; a changed field needs a migration.
 type storedLifetime struct {
 	CreatedAt  time.Time `json:"createdAt"`
 	UpdatedAt  time.Time `json:"updatedAt"`
 	ArchivedAt time.Time `json:"archivedAt"`
 }
 
-// Service holds the accounts of the appliance.
+// Service manages the accounts of the appliance.
 type Service struct {
 	store *kv.Store
 	clock func() time.Time
@@ -74,48 +80,49 @@ type Service struct {
 	live      func(accountID string) *Live
 	effect    func(was, is *Manifest) (Effect, error)
 
-	turns    sync.Map   // by account id, *sync.RWMutex: held by every change; exclusively by an Apply that others keep overtaking
+	// by account id, *sync.RWMutex: read-locked by every change; locked by an Apply after repeated conflicts
+	locks    sync.Map
 	mu       sync.Mutex // orders the replacement of current
 	current  atomic.Pointer[map[string]*Snapshot]
 	warming  sync.WaitGroup
 	stopWarm context.CancelFunc
 }
 
-// turn returns the lock of an account's changes.
+// turn returns the lock for changes of an account.
 func (s *Service) turn(id string) *sync.RWMutex {
-	lock, _ := s.turns.LoadOrStore(id, new(sync.RWMutex))
+	lock, _ := s.locks.LoadOrStore(id, new(sync.RWMutex))
 	return lock.(*sync.RWMutex)
 }
 
-// Config is what New needs.
+// Config configures a Service.
 type Config struct {
 	Store *kv.Store
 	Clock func() time.Time // nil = time.Now
 	Log   *slog.Logger
-	// Authorize checks in the transaction of a change that the caller's credential still holds and has the role;
-	// nil = the principal is believed.
+	// Authorize checks in the transaction of a change that the caller's credential is still valid and has the role;
+	// nil = no check.
 	Authorize func(*kv.Tx, auth.Principal, auth.Role) error
-	// Changed is told, after it, of every change of an account that can be read from then on: a manifest or setting, its
-	// creation, archiving and return. It is called by the goroutine of the change and must return at once. nil = nobody.
+	// Changed is called after every change of an account, once it can be read: a manifest, a setting, creation,
+	// archiving and unarchiving. It is called by the goroutine of the change and must return immediately. May be nil.
 	Changed func(accountID string)
-	// Effect works out what a manifest changes for monitoring in comparison with the one before, nil where there was none. It is
-	// stored with the revision. nil = nothing is.
+	// Effect computes the effect of a new manifest on monitoring, compared with the previous one (nil if none). The
+	// result is stored with the revision. May be nil.
 	Effect func(was, is *Manifest) (Effect, error)
-	// Await is called before a manifest is stored that changes something, and returns when it may be: when what follows
-	// configurations has caught up. nil = nobody has to.
+	// Await is called before a changed manifest is stored, and returns when the consumers of configurations have
+	// caught up. May be nil.
 	Await func(accountID string)
-	// Live gives the floor of an account as it is now; nil, or where it gives nil, live fields are null. It is asked at most
-	// about once a second for each account, by whoever asks for the account, and must answer at once.
+	// Live returns the live fields of an account. If it is nil or returns nil, live fields are null. It is called
+	// about once a second per account, by requests for the account, and must return immediately.
 	Live func(accountID string) *Live
 }
 
-// Effect is what a revision changed, to be stored in its transaction.
+// Effect is the effect of a revision, which is stored in the revision's transaction.
 type Effect interface {
 	Put(tx *kv.Tx, accountID string, revision uint64, at time.Time) error
 }
 
-// New loads the accounts. It reads the stored bytes of the answers and nothing more, so that a large
-// manifest does not hold up the start; Warm does the rest.
+// New loads the accounts. It reads only the stored bytes of answers, so a large manifest does not delay the start;
+// Warm does the rest.
 func New(cfg Config) (*Service, error) {
 	s := &Service{store: cfg.Store, clock: cfg.Clock, log: cfg.Log, authorize: cfg.Authorize, changed: cfg.Changed, await: cfg.Await, live: cfg.Live, effect: cfg.Effect}
 	if s.effect == nil {
@@ -158,7 +165,7 @@ func load(tx *kv.Tx, id string) (*Snapshot, error) {
 	}
 	b, err := rendered.Get(tx, id)
 	if errors.Is(err, kv.ErrNotFound) {
-		err = &kv.Error{Op: "read", Kind: kv.ErrDamaged, Err: errors.New("it is not there")}
+		err = &kv.Error{Op: "read", Kind: kv.ErrDamaged, Err: errors.New("it is missing")}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the manifest of %s: %w", id, err)
@@ -166,8 +173,7 @@ func load(tx *kv.Tx, id string) (*Snapshot, error) {
 	return newSnapshot(&a, newArrays(b, nil)), nil
 }
 
-// Warm compresses the answers and reads the manifests in the background, one account after another; Close
-// waits for it.
+// Warm compresses the answers and decodes the manifests in the background, one account at a time; Close waits for it.
 func (s *Service) Warm() {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stopWarm = cancel
@@ -181,7 +187,7 @@ func (s *Service) Warm() {
 	})
 }
 
-// Close ends background work.
+// Close stops the background work.
 func (s *Service) Close() {
 	if s.stopWarm != nil {
 		s.stopWarm()
@@ -189,7 +195,7 @@ func (s *Service) Close() {
 	s.warming.Wait()
 }
 
-// Get returns the account as it is now; errdefs.NotFound when there is none.
+// Get returns the current state of an account; errdefs.NotFound if unknown.
 func (s *Service) Get(id string) (*Snapshot, error) {
 	if snap, ok := (*s.current.Load())[id]; ok {
 		return snap, nil
@@ -197,7 +203,7 @@ func (s *Service) Get(id string) (*Snapshot, error) {
 	return nil, noAccount(id)
 }
 
-// List returns the accounts by id; archived ones only when asked for.
+// List returns the accounts by id; archived ones only if requested.
 func (s *Service) List(archived bool) []*Account {
 	var list []*Account
 	for _, snap := range *s.current.Load() {
@@ -232,15 +238,15 @@ func info(a *Account) auth.AccountInfo {
 	return auth.AccountInfo{ID: a.ID, Domain: a.Domain, Archived: a.ArchivedAt != nil}
 }
 
-// publish makes a committed state the one that is read. States come in the order of their records, however
-// late the goroutine that made one gets here.
+// publish makes a committed state visible to readers. Sequence numbers of the records determine the order, even if a
+// goroutine arrives late.
 func (s *Service) publish(snap *Snapshot) {
 	if s.replace(snap) {
 		s.changed(snap.Account.ID)
 	}
 }
 
-// replace reports whether the state is newer than what was read until now.
+// replace replaces the current state if the new one is newer, and reports whether it did.
 func (s *Service) replace(snap *Snapshot) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -254,13 +260,13 @@ func (s *Service) replace(snap *Snapshot) bool {
 	return true
 }
 
-// publishRecord publishes a change of the record that left the arrays as they were.
+// publishRecord publishes a change of the record that did not change the arrays.
 func (s *Service) publishRecord(a *Account) error {
 	if cur, ok := (*s.current.Load())[a.ID]; ok && cur.Account.Rendered == a.Rendered {
 		s.publish(newSnapshot(a, cur.arrays))
 		return nil
 	}
-	// Another manifest was committed together with this change and is not published yet.
+	// Another manifest was committed together with this change and has not been published yet.
 	var snap *Snapshot
 	err := s.store.View(func(tx *kv.Tx) (err error) {
 		snap, err = load(tx, a.ID)
@@ -272,13 +278,13 @@ func (s *Service) publishRecord(a *Account) error {
 	return err
 }
 
-// Match is what If-Match asks for.
+// Match is the condition of If-Match.
 type Match struct {
 	Any       bool // "*"
 	Revisions []uint64
 }
 
-// ParseMatch reads an If-Match header; nil when it is empty. A tag that is none of ours matches nothing.
+// ParseMatch parses an If-Match header; nil if it is empty. A tag of another origin matches nothing.
 func ParseMatch(header string) *Match {
 	if strings.TrimSpace(header) == "" {
 		return nil
@@ -291,7 +297,7 @@ func ParseMatch(header string) *Match {
 			continue
 		}
 		var n uint64
-		// A weak tag is as good: what counts is the revision that it names.
+		// A weak tag is sufficient: only its revision counts.
 		if _, err := fmt.Sscanf(strings.TrimPrefix(tag, "W/"), `"%d-`, &n); err == nil {
 			m.Revisions = append(m.Revisions, n)
 		}
@@ -306,16 +312,16 @@ func (m *Match) check(a *Account) error {
 	return errdefs.New(errdefs.Conflict, "If-Match does not name the configuration in force, which is revision %d; read it again and repeat your change", a.Revision)
 }
 
-// mayWrite checks the right to change the configuration (decisions.md section 4).
+// mayWrite checks the permission to change the configuration (decisions.md section 4).
 func mayWrite(p auth.Principal) error {
 	if !p.Role.AtLeast(auth.Member) {
-		return errdefs.New(errdefs.Forbidden, "your role %s may read the configuration and not change it; member or admin may", p.Role)
+		return errdefs.New(errdefs.Forbidden, "your role %s may read the configuration but not change it; this requires member or admin", p.Role)
 	}
 	return nil
 }
 
-// writable checks the right to change the configuration anew, since it may have been taken away while the change
-// arrived, reads the record that the change starts from and refuses an archived account.
+// writable checks the permission again, because it may have been revoked while the change arrived. It returns the
+// record to change, and refuses an archived account.
 func (s *Service) writable(tx *kv.Tx, p auth.Principal, match *Match) (*Account, error) {
 	id := p.AccountID
 	if s.authorize != nil {
@@ -333,7 +339,7 @@ func (s *Service) writable(tx *kv.Tx, p auth.Principal, match *Match) (*Account,
 	return a, match.check(a)
 }
 
-// readAccount reads a record; errdefs.NotFound when there is no such account.
+// readAccount returns a record; errdefs.NotFound for an unknown account.
 func readAccount(tx *kv.Tx, id string) (*Account, error) {
 	a, err := accounts.Get(tx, id)
 	switch {
@@ -349,8 +355,8 @@ func noAccount(id string) error {
 	return errdefs.New(errdefs.NotFound, "there is no account %q on this appliance", errdefs.Shorten(id))
 }
 
-// put stores a changed record. touch stores one in which no configuration changed; revise makes it the next revision of the
-// configuration.
+// put stores a changed record. touch stores one in which no configuration changed; revise makes it the next revision of
+// the configuration.
 func put(tx *kv.Tx, a *Account) error {
 	a.Sequence++
 	return accounts.Put(tx, a.ID, *a)
@@ -368,20 +374,20 @@ func revise(tx *kv.Tx, a *Account, p auth.Principal, note string, effect Effect)
 		return err
 	}
 	r := Revision{Number: a.Revision, CreatedAt: a.UpdatedAt, Author: author(p), Note: note, Account: *a}
-	r.Account.WarehousePassword = nil // a revision is shown to every role
+	r.Account.WarehousePassword = nil // every role can read revisions
 	if err := revisions.Put(tx, kv.Pair[string, uint64]{A: a.ID, B: r.Number}, r); err != nil {
 		return err
 	}
 	return effect.Put(tx, a.ID, r.Number, r.CreatedAt)
 }
 
-// noEffect is that of a service that was given none.
+// noEffect is the Effect of a service without Config.Effect.
 type noEffect struct{}
 
 func (noEffect) Put(*kv.Tx, string, uint64, time.Time) error { return nil }
 
-// reviseSettings is revise for a change of the account's own fields that left the manifest's arrays as they were; was is the
-// account before it.
+// reviseSettings is revise for a change of the account's own fields that does not change the manifest's arrays; was
+// is the account before.
 func (s *Service) reviseSettings(tx *kv.Tx, was, a *Account, p auth.Principal) error {
 	before, err := s.manifestIn(tx, was)
 	if err != nil {
@@ -404,7 +410,8 @@ func (s *Service) manifestIn(tx *kv.Tx, a *Account) (*Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	if cur.Account.Rendered != a.Rendered { // another manifest was committed together with this change and is not published yet
+	// another manifest was committed together with this change and has not been published yet
+	if cur.Account.Rendered != a.Rendered {
 		if cur, err = load(tx, a.ID); err != nil {
 			return nil, err
 		}
@@ -424,7 +431,7 @@ func author(p auth.Principal) string {
 	return p.Email
 }
 
-// HaveStations checks that every code is a station of the account.
+// HaveStations returns an error unless every code is a station of the account.
 func (s *Service) HaveStations(id, field string, codes []string) error {
 	snap, err := s.Get(id)
 	if err != nil {

@@ -13,26 +13,26 @@ import (
 	"opsmon/schema/strictjson"
 )
 
-// Snapshot is an account as of one revision: immutable, read without a lock, replaced whole when a change
-// has been committed. The bytes of the answers are ready; the typed manifest is made when first asked for,
-// so that a start with a large manifest is not held up by it.
+// Snapshot is an account as of one revision: immutable, read without a lock, and replaced as a whole after a change
+// has been committed. It has the bytes of the answers; the typed manifest is decoded on first use, so a large
+// manifest does not delay the start.
 type Snapshot struct {
 	Account  *Account
 	arrays   *arrays
-	answers  [2]*Representation // GET /account: [0] for every role, [1] with the secrets an admin sees
+	answers  [2]*Representation // GET /account: [0] for every role, [1] with secrets for admins
 	document *Representation    // GET /account/manifest
 	live     liveState
 	manifest func() (*Manifest, error)
 }
 
-// arrays are the arrays of a manifest as they are rendered, shared by all snapshots until the next manifest.
+// arrays are the rendered arrays of a manifest, shared by all snapshots until the next manifest.
 type arrays struct {
 	rendered []byte // one JSON object
 	typed    func() (*typedArrays, error)
-	places   func() []livePlace // where its live members stand
+	places   func() []livePlace // positions of live members
 }
 
-// typedArrays is a manifest without the account's own fields, with what Resolve looks up.
+// typedArrays is a manifest without the account's own fields, with indices for Resolve.
 type typedArrays struct {
 	*Manifest
 	stations map[string]stationRef
@@ -41,7 +41,7 @@ type typedArrays struct {
 
 type stationRef struct{ plant, group, station int }
 
-// newArrays takes rendered arrays and, when it is at hand, their typed form.
+// newArrays returns rendered arrays with their typed form, which is decoded on demand if m is nil.
 func newArrays(rendered []byte, m *Manifest) *arrays {
 	return &arrays{rendered: rendered, places: sync.OnceValue(func() []livePlace { return placesOf(rendered) }), typed: sync.OnceValues(func() (*typedArrays, error) {
 		if m == nil {
@@ -63,7 +63,7 @@ func newArrays(rendered []byte, m *Manifest) *arrays {
 	})}
 }
 
-// newSnapshot makes the answers of an account.
+// newSnapshot returns a snapshot of an account with its answers.
 func newSnapshot(a *Account, arr *arrays) *Snapshot {
 	s := &Snapshot{Account: a, arrays: arr}
 	for i := range s.answers {
@@ -84,12 +84,12 @@ func newSnapshot(a *Account, arr *arrays) *Snapshot {
 	return s
 }
 
-// manifestHead begins a manifest, up to its arrays.
+// manifestHead returns the start of a manifest, up to its arrays.
 func manifestHead(a *Account) []byte {
 	return append(appendAccount([]byte(`{"version":"v1","account":{`), a, formManifest, false), ',')
 }
 
-// answerHead begins the answer of GET /account, up to the manifest's arrays.
+// answerHead returns the start of the answer of GET /account, up to the manifest's arrays.
 func (s *Snapshot) answerHead(cursors []byte, secret bool) []byte {
 	head := appendAccount([]byte(`{"isSuccess":true,"result":{`), s.Account, formAnswer, secret)
 	head = append(append(head, `,"cursors":`...), cursors...)
@@ -111,7 +111,7 @@ func (a *Account) into(m *Manifest) error {
 // Manifest returns the typed manifest. It must not be changed.
 func (s *Snapshot) Manifest() (*Manifest, error) { return s.manifest() }
 
-// Stations returns the test of whether the account has a station of a code.
+// Stations returns a function that reports whether a code is a station of the account.
 func (s *Snapshot) Stations() (known func(code string) bool, err error) {
 	t, err := s.arrays.typed()
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *Snapshot) Stations() (known func(code string) bool, err error) {
 	return func(code string) bool { _, ok := t.stations[code]; return ok }, nil
 }
 
-// Answer returns the body of GET /account without live values; secret includes what the role admin alone may see.
+// Answer returns the body of GET /account without live values; secret includes what only the role admin may see.
 func (s *Snapshot) Answer(secret bool) *Representation {
 	if secret {
 		return s.answers[1]
@@ -131,7 +131,7 @@ func (s *Snapshot) Answer(secret bool) *Representation {
 // Document returns the body of GET /account/manifest.
 func (s *Snapshot) Document() *Representation { return s.document }
 
-// warm makes what requests would otherwise wait for. Answers with live values are made when they are asked for.
+// warm computes what requests would otherwise wait for. Answers with live values are made on demand.
 func (s *Snapshot) warm(answers bool) {
 	if answers {
 		s.answers[0].Gzip()
@@ -139,29 +139,29 @@ func (s *Snapshot) warm(answers bool) {
 	} else {
 		s.arrays.places()
 	}
-	_, _ = s.manifest() // an error shows again where the manifest is used
+	_, _ = s.manifest() // the next use of the manifest reports the error
 }
 
-// Representation is a ready-made body with its entity tags. The parts share memory with other
-// representations of the same document and must not be written to.
+// Representation is a finished body with its entity tags. Its parts share memory with other representations of the
+// same document and must not be changed.
 type Representation struct {
-	Parts        [3][]byte // the body is their concatenation
+	Parts        [3][]byte // concatenated, they are the body
 	Size         int       // bytes of the body
-	ETag         string    // quoted: "<revision>-<hash>"; with W/ before it where the body shows more than the hash covers
+	ETag         string    // quoted: "<revision>-<hash>"; with W/ if the body has content that the hash excludes
 	GzipETag     string    // of the compressed body
-	Length       string    // Size in decimal, as the header wants it
+	Length       string    // Size in decimal, for the header
 	joinOnce     sync.Once
 	joined       [1][]byte
-	level        int // of compression; 0 is the usual
+	level        int // of compression; 0 is the default
 	compressOnce sync.Once
 	compressed   []byte
 }
 
-// joinUpTo is the size in bytes up to which a body is worth a copy of its own: written at once it costs fewer system
-// calls, which is most of what a small answer costs.
+// joinUpTo is the maximum size, in bytes, of a body that is copied into one slice: a single write saves system calls,
+// which are most of the cost of a small answer.
 const joinUpTo = 256 << 10
 
-// Pieces returns the body in as few pieces as is sensible.
+// Pieces returns the body in one piece or, if large, in its parts.
 func (r *Representation) Pieces() [][]byte {
 	if r.Size > joinUpTo {
 		return r.Parts[:]
@@ -170,12 +170,12 @@ func (r *Representation) Pieces() [][]byte {
 	return r.joined[:]
 }
 
-// newRepresentation makes a body of its parts. The account's Rendered stands for body in the entity tag, with more for
-// what that lacks.
+// newRepresentation returns a body made of three parts. In the entity tag the account's Rendered hash represents
+// body; more covers what that hash excludes.
 func newRepresentation(a *Account, head, body, tail []byte, more ...byte) *Representation {
 	h := sha256.New()
 	h.Write(head)
-	h.Write(a.Rendered[:]) // body may be large
+	h.Write(a.Rendered[:]) // avoids hashing body, which may be large
 	h.Write(more)
 	h.Write(tail)
 	tag := strconv.FormatUint(a.Revision, 10) + "-" + hex.EncodeToString(h.Sum(nil)[:12])
@@ -186,22 +186,22 @@ func newRepresentation(a *Account, head, body, tail []byte, more ...byte) *Repre
 	}
 }
 
-// weak makes the entity tags weak ones.
+// weak makes the entity tags weak.
 func (r *Representation) weak() *Representation {
 	r.ETag, r.GzipETag = "W/"+r.ETag, "W/"+r.GzipETag
 	return r
 }
 
-// show has the body begin otherwise than its entity tags were made of.
+// show replaces the start of the body without changing the entity tags.
 func (r *Representation) show(head []byte) {
 	r.Size += len(head) - len(r.Parts[0])
 	r.Parts[0], r.Length = head, strconv.Itoa(r.Size)
 }
 
-// Bytes returns the whole body as one slice of its own.
+// Bytes returns the whole body as a new slice.
 func (r *Representation) Bytes() []byte { return bytes.Join(r.Parts[:], nil) }
 
-// Gzip returns the compressed body; it is made once, by the first that asks.
+// Gzip returns the compressed body, which is computed on first use.
 func (r *Representation) Gzip() []byte {
 	r.compressOnce.Do(func() {
 		var b bytes.Buffer

@@ -9,9 +9,8 @@ import (
 	"opsmon/app/instant"
 )
 
-// modelOf makes the typed manifest of a decoded document {version, account}. It takes what has the right
-// shape and leaves the rest zero: the schema reports wrong shapes, and the checks that come after it still
-// see all that could be read, so that every problem is reported at once.
+// modelOf returns the typed manifest of a decoded document {version, account}. It skips values of a wrong type, which
+// the schema reports. The later checks still see all other values, so all problems are reported together.
 func modelOf(doc any) *Manifest {
 	m := &Manifest{}
 	root, _ := doc.(map[string]any)
@@ -26,7 +25,7 @@ func modelOf(doc any) *Manifest {
 	return m
 }
 
-// fillSections reads the arrays of manifest.account.
+// fillSections fills the arrays of manifest.account.
 func fillSections(acct map[string]any, m *Manifest) {
 	fillSlice(acct["shiftPatterns"], reflect.ValueOf(&m.ShiftPatterns).Elem())
 	fillSlice(acct["reasons"], reflect.ValueOf(&m.Reasons).Elem())
@@ -36,18 +35,18 @@ func fillSections(acct map[string]any, m *Manifest) {
 	fillSlice(acct["plants"], reflect.ValueOf(&m.Plants).Elem())
 }
 
-// structPlan is how a struct type takes the members of an object: known names to field indices, and where
-// flags, lifetimes and unknown members go (-1: nowhere).
+// structPlan maps the members of an object to fields of a struct type: names to field indices, and the fields for
+// flags, lifetimes and unknown members (-1: none).
 type structPlan struct {
 	fields             map[string][]int
-	ordered            []planField // the same, in the order of the type
+	ordered            []planField // in the order of the type
 	flags, life, extra int
 }
 
 type planField struct {
 	name     string
 	index    []int
-	children bool // the next level of a tree, which is a thing of its own
+	children bool // the next level of a tree
 }
 
 var plans sync.Map // reflect.Type -> *structPlan
@@ -77,8 +76,7 @@ func planOf(t reflect.Type) *structPlan {
 	return p
 }
 
-// fieldName is the member that a field holds: its json name, or for children, which answers show in another
-// shape, its tree name.
+// fieldName returns the member name of a field: its json name or, for children, its tree name.
 func fieldName(f reflect.StructField) string {
 	if name := f.Tag.Get("tree"); name != "" {
 		return name
@@ -140,8 +138,8 @@ func (l *Lifetime) take(name string, v any) bool {
 	return true
 }
 
-// parseTime reads a time of a document, cut to milliseconds and in UTC. It refuses what could not be written
-// again: in UTC the year must have four digits.
+// parseTime parses a time of a document, truncated to milliseconds, in UTC. It refuses a time whose year in UTC does
+// not have four digits, because it could not be formatted.
 func parseTime(s string) (time.Time, bool) {
 	t, err := instant.Parse(s)
 	t = t.UTC().Truncate(time.Millisecond)
@@ -192,7 +190,7 @@ func fillValue(v any, dst reflect.Value) {
 	}
 }
 
-// fillSlice keeps one element for every item, so that indices in problems stay those of the document.
+// fillSlice creates one element per item, so that indices in problems match the document.
 func fillSlice(v any, dst reflect.Value) {
 	items, ok := v.([]any)
 	if !ok || dst.Kind() != reflect.Slice || dst.Type().Elem().Kind() != reflect.Struct {

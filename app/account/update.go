@@ -18,8 +18,8 @@ import (
 	"opsmon/schema/strictjson"
 )
 
-// Update changes fields of the caller's account (http-api.md 4.1): what body lacks stays, null clears. body is
-// as strictjson decodes it. The change is a revision; a body that changes nothing makes none.
+// Update changes fields of the caller's account (http-api.md 4.1): missing fields remain, null clears. body is a
+// result of strictjson. The change creates a revision, unless nothing changes.
 func (s *Service) Update(p auth.Principal, body any, match *Match) (*Account, error) {
 	if err := mayWrite(p); err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (s *Service) Update(p auth.Principal, body any, match *Match) (*Account, er
 			return nil
 		}
 		if len(names) == 1 && names[0] == warehousePassword {
-			err = touch(tx, a) // a secret is no configuration
+			err = touch(tx, a) // a secret is not part of the configuration
 		} else {
 			err = s.reviseSettings(tx, was, a, p)
 		}
@@ -65,18 +65,18 @@ func (s *Service) Update(p auth.Principal, body any, match *Match) (*Account, er
 	return a, nil
 }
 
-// AppendAnswer appends the account as the answer of POST /account has it: no manifest, no cursors. secret
-// includes what the role admin alone may see.
+// AppendAnswer appends the account as in the answer of POST /account: without manifest and cursors. secret includes
+// what only the role admin may see.
 func (a *Account) AppendAnswer(dst []byte, secret bool) []byte {
 	return append(appendAccount(append(dst, '{'), a, formAnswer, secret), '}')
 }
 
 // patch is a checked body of POST /account.
 type patch struct {
-	own               map[string]any // settings that a manifest carries, dashboardConfig as the object it is kept as
+	own               map[string]any // settings that are part of the manifest, dashboardConfig as an object
 	uploadTransforms  *string
 	hasTransforms     bool
-	warehousePassword string // "" = leave it
+	warehousePassword string // "" = unchanged
 }
 
 func readPatch(body any) (*patch, error) {
@@ -115,7 +115,7 @@ func readPatch(body any) (*patch, error) {
 	return p, errdefs.InvalidDetails("the body", problems)
 }
 
-// readObject reads a JSON object out of a string.
+// readObject decodes a JSON object from a string.
 func readObject(text string) (any, string) {
 	if len(text) > maxDashboard {
 		return nil, fmt.Sprintf("must be %d KiB or smaller; it has %d bytes", maxDashboard>>10, len(text))
@@ -127,7 +127,7 @@ func readObject(text string) (any, string) {
 	if _, ok := v.(map[string]any); !ok {
 		return nil, `must be a string that holds a JSON object, such as "{\"home\":\"floor\"}"`
 	}
-	if n := len(encoded(v)); n > maxDashboard { // some characters take more room as they are kept
+	if n := len(encoded(v)); n > maxDashboard { // some characters take more bytes in the stored form
 		return nil, fmt.Sprintf("must be %d KiB or smaller; it has %d bytes", maxDashboard>>10, n)
 	}
 	if n := levels(v); n > maxObjectLevels {
@@ -136,13 +136,13 @@ func readObject(text string) (any, string) {
 	return v, ""
 }
 
-// maxDashboard bounds dashboardConfig, in bytes of JSON: every revision keeps a copy of it.
+// maxDashboard is the maximum size of dashboardConfig, in bytes of JSON: every revision has a copy.
 const maxDashboard = 64 << 10
 
-// maxObjectLevels is how deep an object in manifest.account may be nested for the manifest to be read again.
+// maxObjectLevels is the maximum nesting of an object in manifest.account that strictjson accepts.
 const maxObjectLevels = strictjson.MaxDepth - 2
 
-// levels counts how many objects and arrays stand inside each other in decoded JSON.
+// levels returns the nesting of objects and arrays in decoded JSON.
 func levels(v any) int {
 	deepest := 0
 	switch v := v.(type) {
@@ -160,7 +160,7 @@ func levels(v any) int {
 	return deepest + 1
 }
 
-// apply changes a and names what changed, in alphabetical order.
+// apply changes a and returns the names of changed fields, in alphabetical order.
 func (p *patch) apply(a *Account) []string {
 	if a.Own == nil {
 		a.Own = map[string]json.RawMessage{}
@@ -182,7 +182,7 @@ func (p *patch) apply(a *Account) []string {
 	return names
 }
 
-// warehousePassword is the field that names it in what a change is recorded as.
+// warehousePassword is its field's name in the record of a change.
 const warehousePassword = "warehousePassword"
 
 func same[T comparable](a, b *T) bool {
@@ -192,8 +192,8 @@ func same[T comparable](a, b *T) bool {
 	return *a == *b
 }
 
-// Set changes a field that the appliance's administrator sets and no document does: stationCountLimit (a whole
-// number or "null") and appUrls (text or "null") (decisions.md section 2).
+// Set changes a field that only the appliance's administrator may set: stationCountLimit (a whole number or "null")
+// and appUrls (text or "null") (decisions.md section 2).
 func (s *Service) Set(p auth.Principal, name, value string) (*Account, error) {
 	if p.Type != auth.TypeLocal {
 		return nil, errdefs.New(errdefs.Forbidden, "only the appliance's own administrator may set %s", name)
@@ -218,7 +218,7 @@ func (s *Service) Set(p auth.Principal, name, value string) (*Account, error) {
 	}
 	var a *Account
 	turn := s.turn(p.AccountID)
-	turn.Lock() // no manifest comes between looking at the stations and the limit
+	turn.Lock() // excludes manifests between checking the stations and setting the limit
 	defer turn.Unlock()
 	if err := s.leavesRoom(p.AccountID, limit); err != nil {
 		return nil, err
@@ -250,7 +250,7 @@ func (s *Service) Set(p auth.Principal, name, value string) (*Account, error) {
 	return a, s.publishRecord(a)
 }
 
-// leavesRoom refuses a stationCountLimit (nil: none) below the stations that there are: Conflict.
+// leavesRoom returns Conflict for a stationCountLimit (nil: none) below the current number of stations.
 func (s *Service) leavesRoom(id string, limit *int64) error {
 	if limit == nil {
 		return nil
@@ -269,7 +269,7 @@ func (s *Service) leavesRoom(id string, limit *int64) error {
 	return nil
 }
 
-// SetArchived archives an account or brings it back (decisions.md section 2). Doing it twice changes nothing.
+// SetArchived archives or unarchives an account (decisions.md section 2). Repeating it changes nothing.
 func (s *Service) SetArchived(p auth.Principal, archived bool) (*Account, error) {
 	if p.Type != auth.TypeLocal {
 		return nil, errdefs.New(errdefs.Forbidden, "only the appliance's own administrator may archive an account")

@@ -13,8 +13,7 @@ import (
 	"opsmon/schema/schematest"
 )
 
-// updates are the fields of http-api.md 4.1: two values each, as they are sent and as they are shown, and whether null
-// may be sent.
+// updates are the fields of http-api.md 4.1: two values each, as sent and as shown, and whether null is allowed.
 func updates() map[string][3]string {
 	fields := map[string][3]string{
 		"currency": {`"GBP"`, `"USD"`, "null"}, "electricalPricePerKwh": {`0.31`, `999.99`, "null"}, "electricalCo2PerKwh": {`0`, `1.5e-2`, "null"},
@@ -31,8 +30,8 @@ func updates() map[string][3]string {
 	return fields
 }
 
-// TestUpdateFields changes every field of 4.1 by itself: to a value, another, the same again and null, and looks at it in
-// the account, in the manifest and in the answer, which are one truth.
+// TestUpdateFields changes each field of 4.1 separately: to a value, another, the same again and null. The account,
+// the manifest and the answer must agree.
 func TestUpdateFields(t *testing.T) {
 	fields := updates()
 	for _, name := range schematest.Properties(schema.JSON(schema.AccountUpdate), "") {
@@ -55,7 +54,7 @@ func TestUpdateFields(t *testing.T) {
 					continue
 				}
 				before := h.now().Account
-				if h.field(name) == shown(name, text) { // the fixture's own value
+				if h.field(name) == shown(name, text) { // the value in the fixture
 					h.post(fmt.Sprintf(`{%q: %s}`, name, texts[1-i]))
 					before = h.now().Account
 				}
@@ -96,7 +95,8 @@ func TestUpdateFields(t *testing.T) {
 	h.whole()
 }
 
-// TestUpdateEqualValues: other digits and another order of keys are no change; another order of a list is one.
+// TestUpdateEqualValues checks that other digits and another order of keys are no change, but another order of a list
+// is.
 func TestUpdateEqualValues(t *testing.T) {
 	h := newPlant(t)
 	h.post(`{"dashboardConfig": "{\"a\": 1, \"b\": {\"c\": null, \"d\": [1, 2]}}", "electricalPricePerKwh": 0.2500}`)
@@ -113,7 +113,7 @@ func TestUpdateEqualValues(t *testing.T) {
 		t.Errorf("the digits became %s", got)
 	}
 	for i, body := range []string{
-		`{"dashboardConfig": "{\"a\": 1, \"b\": {\"d\": [1, 2]}}"}`, // a null of a free object is a value
+		`{"dashboardConfig": "{\"a\": 1, \"b\": {\"d\": [1, 2]}}"}`, // a null in a free-form object is a value
 		`{"dashboardConfig": "{\"a\": 1, \"b\": {\"d\": [2, 1]}}"}`, `{"includeTaskListCodes": ["HYGIENE", "START", "HELP"]}`,
 		`{"includeReasonCodes": []}`, // an empty list is set
 	} {
@@ -123,7 +123,7 @@ func TestUpdateEqualValues(t *testing.T) {
 	}
 }
 
-// TestUpdateRefused lists what is wrong, all at once; nothing is changed.
+// TestUpdateRefused checks that all problems are listed together and nothing is changed.
 func TestUpdateRefused(t *testing.T) {
 	h := newPlant(t)
 	deep := strings.Repeat("[", 62) + strings.Repeat("]", 62)
@@ -153,7 +153,7 @@ func TestUpdateRefused(t *testing.T) {
 	}
 }
 
-// TestDeepDashboard: what POST /account accepts never makes a manifest that cannot be read again.
+// TestDeepDashboard checks that POST /account accepts only objects that are valid in a manifest.
 func TestDeepDashboard(t *testing.T) {
 	h := newPlant(t)
 	h.post(`{"dashboardConfig": "{\"a\": ` + strings.Repeat("[", 61) + strings.Repeat("]", 61) + `}"}`)
@@ -166,7 +166,8 @@ func TestDeepDashboard(t *testing.T) {
 	h.whole()
 }
 
-// TestResetWarehousePassword: a new one each time, shown once in the account and in no revision.
+// TestResetWarehousePassword checks that each password is new, and that it is shown in the account but not in a
+// revision.
 func TestResetWarehousePassword(t *testing.T) {
 	h := newPlant(t)
 	first := h.post(`{"resetWarehousePassword": true}`)
@@ -184,7 +185,7 @@ func TestResetWarehousePassword(t *testing.T) {
 		second = got
 	}
 	if third := h.post(`{"resetWarehousePassword": false}`); third.Revision != 2 || *third.WarehousePassword != *second.WarehousePassword {
-		t.Error("false did something")
+		t.Error("false had an effect")
 	}
 	if got := string(second.AppendAnswer(nil, false)); strings.Contains(got, *second.WarehousePassword) {
 		t.Error("the answer to a member holds the password")
@@ -217,7 +218,7 @@ func TestResetWarehousePassword(t *testing.T) {
 	}
 }
 
-// auditTrail returns the audit of the account, newest first.
+// auditTrail returns the audit records of the account, newest first.
 func (h *house) auditTrail() (records []audit.Record) {
 	h.t.Helper()
 	if err := h.store.View(func(tx *kv.Tx) (err error) {
@@ -230,7 +231,7 @@ func (h *house) auditTrail() (records []audit.Record) {
 	return records
 }
 
-// TestAudit: each change is one record, what changes nothing is none.
+// TestAudit checks that each change has one audit record, and that a request without a change has none.
 func TestAudit(t *testing.T) {
 	h := newPlant(t)
 	h.post(`{"currency": "GBP", "enableTasks": null, "durationFormat": "hours"}`)
@@ -265,7 +266,7 @@ account.create  local map[]`
 	}
 }
 
-// TestRights: member and admin write, the others do not, whatever they send (decisions.md section 4).
+// TestRights checks that only member and admin may write, whatever the body (decisions.md section 4).
 func TestRights(t *testing.T) {
 	h := newPlant(t)
 	for role, may := range map[auth.Role]bool{auth.Admin: true, auth.Member: true, auth.Supervisor: false, auth.Operator: false, auth.Readonly: false, "": false, "owner": false} {
@@ -283,7 +284,7 @@ func TestRights(t *testing.T) {
 			}
 		}
 		if _, err := h.Update(p, "nonsense", nil); !may {
-			wantKind(t, err, errdefs.Forbidden) // before what is wrong with the body
+			wantKind(t, err, errdefs.Forbidden) // before the body is checked
 		}
 		_, err := h.Set(p, "appUrls", "x")
 		wantKind(t, err, errdefs.Forbidden)
@@ -295,7 +296,8 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// TestArchived: an archived account is read and not changed; it comes back as it was.
+// TestArchived checks that an archived account can be read but not changed, and that unarchiving restores it
+// unchanged.
 func TestArchived(t *testing.T) {
 	h := newPlant(t)
 	local := auth.Local("northfield")
@@ -340,7 +342,7 @@ func TestArchived(t *testing.T) {
 	h.whole()
 }
 
-// TestSet: the administrator's fields, and nothing else; the same value again is no revision.
+// TestSet checks the administrator's fields and refuses all others; the same value again creates no revision.
 func TestSet(t *testing.T) {
 	h := newPlant(t)
 	local := auth.Local("northfield")
@@ -365,8 +367,8 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// TestLimitBelowStations: an account may have more stations than its limit from a time when nothing refused that. A manifest
-// that adds none is taken.
+// TestLimitBelowStations checks an account that has more stations than its limit, from a time when nothing refused
+// that. A manifest without additional stations is accepted.
 func TestLimitBelowStations(t *testing.T) {
 	h := newPlant(t)
 	a := *h.now().Account
@@ -377,19 +379,19 @@ func TestLimitBelowStations(t *testing.T) {
 	if err := h.refresh(a.ID); err != nil {
 		t.Fatal(err)
 	}
-	with := func(n int) []byte { // in place of the last plant's, of which there is one
+	with := func(n int) []byte { // replaces the only station of the last plant
 		return edit(t, plantFile, `plants[1].stationGroups[1].stations = [`+list(n, func(i int) string { return fmt.Sprintf(`{"code":"M-%d","name":"M"}`, i) })+`]`)
 	}
 	_, err := h.Apply(boss(), ApplyInput{Raw: with(2)})
 	wantKind(t, err, errdefs.Conflict)
-	h.apply(with(1)) // another one in its place
+	h.apply(with(1)) // a different one in its place
 	fewer := edit(t, plantFile, `plants[1].stationGroups = [{"code":"one","name":"One","stations":[{"code":"M-0","name":"M"}]}]`)
 	h.apply(fewer)
 	_, err = h.Apply(boss(), ApplyInput{Raw: plantFile})
 	wantKind(t, err, errdefs.Conflict)
 }
 
-// TestIfMatch: a write that was made against another revision is a conflict; live fields do not matter.
+// TestIfMatch checks that a write based on another revision is a conflict, and that live fields do not matter.
 func TestIfMatch(t *testing.T) {
 	h := newPlant(t)
 	tag := h.now().Answer(true).ETag

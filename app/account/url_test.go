@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestInstructionsURL: what pages may lead to is http or https, and nothing that a browser would run.
+// TestInstructionsURL checks that links are http or https, and nothing that a browser would run.
 func TestInstructionsURL(t *testing.T) {
 	for value, good := range map[string]bool{
 		`null`: true, `"https://docs.example/a b"`: true, `"HTTP://docs/1"`: true,
