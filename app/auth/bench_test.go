@@ -58,7 +58,7 @@ func BenchmarkAuthenticateKey(b *testing.B) {
 	})
 }
 
-// spread runs n calls on some goroutines.
+// spread runs n calls on a number of goroutines.
 func spread(b *testing.B, goroutines int, call func() error) {
 	b.Helper()
 	todo := make(chan struct{})
@@ -80,7 +80,7 @@ func spread(b *testing.B, goroutines int, call func() error) {
 	wg.Wait()
 }
 
-// BenchmarkCreateKey is to be compared with BenchmarkRawBolt: bare bbolt with as many bytes in as many buckets.
+// BenchmarkCreateKey is comparable with BenchmarkRawBolt: bare bbolt with as many bytes in as many buckets.
 func BenchmarkCreateKey(b *testing.B) {
 	for _, n := range []int{1, 64} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -114,7 +114,8 @@ func BenchmarkRawBolt(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			// What CreateKey stores: a record of 210 bytes, an audit record of 290, its place in the index, two counters.
+			// What CreateKey stores: a record of 210 bytes, an audit record of 290, its index entry, and two
+			// counters.
 			key, record, counter := make([]byte, 210), make([]byte, 290), make([]byte, 8)
 			put := func(tx *bbolt.Tx) error {
 				id := make([]byte, 14)

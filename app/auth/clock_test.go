@@ -11,8 +11,8 @@ import (
 
 const year = 365 * 24 * time.Hour
 
-// TestClockAheadAndBack sets the clock ahead by a year and back again. What was valid is so again, and nothing from the
-// year ahead outlives what it would have lived with a right clock.
+// TestClockAheadAndBack sets the clock ahead by a year and back again. Valid credentials remain valid, and nothing
+// from the year ahead is valid for longer than with a correct clock.
 func TestClockAheadAndBack(t *testing.T) {
 	f := newFixture(t)
 	before := f.signIn(plantA, boss)
@@ -55,7 +55,7 @@ func TestClockAheadAndBack(t *testing.T) {
 	f.want(err, errdefs.NotFound)
 	_, err = f.Claim(request.LoginToken, "")
 	f.want(err, errdefs.Forbidden)
-	if list, err := f.PendingLogins(f.admin); err != nil || len(list) != 1 { // that from before
+	if list, err := f.PendingLogins(f.admin); err != nil || len(list) != 1 { // the one from before
 		t.Errorf("%d requests wait, %v", len(list), err)
 	}
 	if allowed, wait := f.WrongCredential("10.0.0.3"); allowed || wait > time.Minute {
@@ -68,7 +68,8 @@ func TestClockAheadAndBack(t *testing.T) {
 
 	f.want(f.Sweep(f.watch.Now()), none)
 	f.want(f.flush(), none)
-	if n := f.counts(); n["links"] != 2 || n["codes"] != 1 || n["tablets"] != 0 { // of the request and the session from before
+	// those of the request and the session from before
+	if n := f.counts(); n["links"] != 2 || n["codes"] != 1 || n["tablets"] != 0 {
 		t.Errorf("what is from the year ahead was not removed: %v", n)
 	}
 	f.restart()
@@ -83,14 +84,14 @@ func TestClockAheadAndBack(t *testing.T) {
 	}
 }
 
-// TestClockBack sets the clock back before everything in the store. New links, sessions and keys work, small corrections
-// harm none, and the records of the audit keep their order.
+// TestClockBack sets the clock back before all records in the store. New links, sessions and keys work, small
+// corrections do no harm, and audit records remain in order.
 func TestClockBack(t *testing.T) {
 	f := newFixture(t)
 	session := f.signIn(plantA, boss)
 	link, err := f.LinkOutright(Local(plantA), boss)
 	f.want(err, none)
-	f.watch.advance(-10 * time.Second) // as time servers correct clocks
+	f.watch.advance(-10 * time.Second) // a typical correction by a time server
 	f.open1(link.Token)
 	stale, err := f.LinkOutright(Local(plantA), boss)
 	f.want(err, none)

@@ -12,8 +12,9 @@ import (
 	"opsmon/kv"
 )
 
-// commits returns how many transactions were written: the higher of the numbers in bbolt's two meta pages. After a
-// page header of 16 bytes come four 4-byte fields, the root (16), the free list (8), the page count (8), the number.
+// commits returns the number of committed transactions: the higher of the numbers in bbolt's two meta pages. A page
+// header of 16 bytes is followed by four fields of 4 bytes, the root (16), the free list (8), the page count (8) and
+// the number.
 func (f *fixture) commits() int {
 	f.t.Helper()
 	file, err := os.Open(f.path)
@@ -32,7 +33,8 @@ func (f *fixture) commits() int {
 	return int(highest)
 }
 
-// A power cut must leave all of an operation or nothing: each is one transaction, and what only reads is none.
+// TestEveryOperationIsOneTransaction checks that a power cut leaves all or nothing of an operation: each is one
+// transaction, and a read is none.
 func TestEveryOperationIsOneTransaction(t *testing.T) {
 	f := newFixture(t)
 	do := func(name string, want int, op func() error) {
@@ -104,7 +106,7 @@ func TestEveryOperationIsOneTransaction(t *testing.T) {
 	do("Sweep", 1, func() error { return f.Sweep(f.watch.Now().Add(time.Hour)) })
 }
 
-// A user who makes keys while being removed is left with none that works.
+// TestRemoveUserWhileCreatingKeys checks that no key works of a user who creates keys while being removed.
 func TestRemoveUserWhileCreatingKeys(t *testing.T) {
 	f := newFixture(t)
 	const email = "busy@a.example"
@@ -126,7 +128,7 @@ func TestRemoveUserWhileCreatingKeys(t *testing.T) {
 			}
 		})
 	}
-	for made := 0; made < 50; { // let it get going
+	for made := 0; made < 50; { // wait until it runs
 		mu.Lock()
 		made = len(raws)
 		mu.Unlock()

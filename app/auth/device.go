@@ -12,8 +12,7 @@ import (
 	"opsmon/kv"
 )
 
-// Device is a credential that may send the signals of the stations it names, and nothing else (monitoring.md section
-// 2).
+// Device is a credential that may only send signals of its stations (monitoring.md section 2).
 type Device struct {
 	ID           string       `json:"id"` // <account>/<name>
 	Name         string       `json:"name"`
@@ -21,10 +20,11 @@ type Device struct {
 	CreatedAt    instant.Time `json:"createdAt"`
 }
 
-// DeviceInput asks for a device.
+// DeviceInput describes a new device.
 type DeviceInput struct {
-	Name         string   `json:"name"`         // 1 to 64 letters, digits, hyphens and underscores; unique in the account but for case
-	StationCodes []string `json:"stationCodes"` // one at least. The caller knows whether they exist
+	// 1 to 64 letters, digits, hyphens and underscores; unique in the account, ignoring case.
+	Name         string   `json:"name"`
+	StationCodes []string `json:"stationCodes"` // at least one. The caller checks that they exist
 }
 
 // deviceRecord is one device. It is stored: a changed field needs a migration.
@@ -38,7 +38,7 @@ type deviceRecord struct {
 // devices is keyed by the account and the name in lower case.
 var devices = kv.NewBucket("authDevice", kv.PairOf(kv.String, kv.String), kv.JSON[deviceRecord]())
 
-// liveDevice is not changed once it is in the memory.
+// liveDevice must not be changed once it is in memory.
 type liveDevice struct {
 	at        place
 	hash      [32]byte
@@ -55,7 +55,7 @@ func (r deviceRecord) live(at place) *liveDevice {
 	}}
 }
 
-// Check returns what is wrong with what is asked for, whoever asks: Invalid (name, stationCodes[n]).
+// Check validates the input independent of the caller: Invalid (name, stationCodes[n]).
 func (in DeviceInput) Check() error {
 	var details []errdefs.Detail
 	if !isDeviceName(in.Name) {
@@ -65,7 +65,7 @@ func (in DeviceInput) Check() error {
 	return errdefs.InvalidDetails("the device", errdefs.Cap(details))
 }
 
-// isDeviceName keeps names free of what has a meaning in topics, paths and user names.
+// isDeviceName excludes characters with a meaning in topics, paths and user names.
 func isDeviceName(s string) bool {
 	for i := range len(s) {
 		if !isAlphanumeric(s[i]) && s[i] != '-' && s[i] != '_' {
@@ -75,7 +75,7 @@ func isDeviceName(s string) bool {
 	return 1 <= len(s) && len(s) <= maxName
 }
 
-// stationIssues checks a list of station codes that must name one at least.
+// stationIssues validates a list of station codes that must not be empty.
 func stationIssues(codes []string) (details []errdefs.Detail) {
 	switch n := len(codes); {
 	case n > maxTabletStations:
@@ -94,8 +94,8 @@ func stationIssues(codes []string) (details []errdefs.Detail) {
 	return details
 }
 
-// AddDevice adds a device and returns its token, which is shown nowhere else. Admins only. Errors: Invalid (name,
-// stationCodes[n]), Forbidden, Conflict for a name that another device has and on an archived account.
+// AddDevice adds a device and returns its token, which is not shown again. Requires admin. Errors: Invalid (name,
+// stationCodes[n]), Forbidden, Conflict for a name in use and on an archived account.
 func (s *Service) AddDevice(p Principal, in DeviceInput) (device Device, token string, err error) {
 	if err := in.Check(); err != nil {
 		return Device{}, "", err
@@ -120,7 +120,7 @@ func (s *Service) AddDevice(p Principal, in DeviceInput) (device Device, token s
 	return device, token, nil
 }
 
-// ListDevices lists the devices of the caller's account, by name. Admins only. The list is empty, never nil. Errors:
+// ListDevices returns the devices of the caller's account, by name; the list is never nil. Requires admin. Errors:
 // Forbidden.
 func (s *Service) ListDevices(p Principal) ([]Device, error) {
 	list := []Device{}
@@ -136,8 +136,8 @@ func (s *Service) ListDevices(p Principal) ([]Device, error) {
 	return list, err
 }
 
-// RevokeDevice takes a device away, given by its id or its name. From the answer on its token is dead, and whoever
-// asked OnDeviceRevoked has been told. Admins only. Errors: Forbidden, NotFound, Conflict on an archived account.
+// RevokeDevice revokes a device by its id or name. When it returns, the token is invalid and the functions passed to
+// OnDeviceRevoked have been called. Requires admin. Errors: Forbidden, NotFound, Conflict on an archived account.
 func (s *Service) RevokeDevice(p Principal, id string) error {
 	name := strings.ToLower(strings.TrimPrefix(id, p.AccountID+"/"))
 	return s.write(p, Admin, func(tx *kv.Tx, _ Role, c *changes) error {
@@ -157,16 +157,16 @@ func (s *Service) RevokeDevice(p Principal, id string) error {
 	})
 }
 
-// OnDeviceRevoked has fn told the id of each device that is revoked, before the revocation is answered: connections
-// that it has open must end. fn must not wait.
+// OnDeviceRevoked registers a function that is called with the id of each revoked device, before RevokeDevice
+// returns, to close the device's connections. fn must not block.
 func (s *Service) OnDeviceRevoked(fn func(id string)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.onRevoked = append(s.onRevoked, fn)
 }
 
-// AuthenticateDevice returns whose token this is. It does not touch the store. On an archived account no device is let
-// in. Errors: Unauthorized.
+// AuthenticateDevice returns the device with a token, from memory. It rejects devices of archived accounts. Errors:
+// Unauthorized.
 func (s *Service) AuthenticateDevice(raw string) (Principal, error) {
 	hash, ok := parseToken(prefixDevice, raw)
 	if !ok {
@@ -184,7 +184,7 @@ func (s *Service) AuthenticateDevice(raw string) (Principal, error) {
 	return device.principal, nil
 }
 
-// AuthenticateSender returns whose token this is, an API key's or a device's. Errors: Unauthorized.
+// AuthenticateSender returns the owner of an API key or the device with a token. Errors: Unauthorized.
 func (s *Service) AuthenticateSender(raw string) (Principal, error) {
 	if strings.HasPrefix(raw, prefixDevice) {
 		return s.AuthenticateDevice(raw)
@@ -192,7 +192,7 @@ func (s *Service) AuthenticateSender(raw string) (Principal, error) {
 	return s.AuthenticateKey(raw)
 }
 
-// setDevice puts what was read of a device into the memory. m.mu must be held.
+// setDevice updates a device in memory. m.mu must be held.
 func (m *memory) setDevice(at place, record *deviceRecord) {
 	if old := m.devicesByID[at]; old != nil {
 		delete(m.devices, old.hash)

@@ -16,7 +16,7 @@ func (f *fixture) device(p Principal, name string, stations ...string) (Device, 
 	return d, f.hide(token)
 }
 
-// TestDevice: a device is let in by its token until the moment that it is revoked, whatever happens between.
+// TestDevice checks that a device's token is valid until it is revoked, also after a restart.
 func TestDevice(t *testing.T) {
 	f := newFixture(t)
 	d, token := f.device(f.admin, "Gateway_1", "F1", "F2")
@@ -37,7 +37,7 @@ func TestDevice(t *testing.T) {
 	}
 	p, err := f.AuthenticateDevice(token)
 	f.want(err, none)
-	// It may do nothing that has a role.
+	// It may do nothing that needs a role.
 	_, _, err = f.CreateKey(p, KeyInput{})
 	f.want(err, errdefs.Forbidden)
 	_, err = f.ListKeys(p)

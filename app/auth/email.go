@@ -12,11 +12,12 @@ const (
 	maxLabel = 63
 )
 
-// ParseEmail checks an e-mail address and gives it in lower case, as it is stored and compared. It accepts what mail
-// servers accept in practice: ASCII, one @, no quotes, comments or spaces. Anything else is Invalid, field "email".
+// ParseEmail validates an e-mail address and returns it in lower case, as it is stored and compared. It accepts what
+// mail servers accept in practice: ASCII, one @, no quotes, comments or spaces. Otherwise it returns Invalid, field
+// "email".
 func ParseEmail(s string) (string, error) { return parseEmail("email", s) }
 
-// CheckEmail returns what is wrong with an address in a field: Invalid.
+// CheckEmail returns Invalid for an invalid address in a field.
 func CheckEmail(field, s string) error {
 	_, err := parseEmail(field, s)
 	return err
@@ -68,10 +69,10 @@ func isAlphanumeric(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
 
-// domainOf is what follows the @ of a checked address.
+// domainOf returns the domain of a valid address.
 func domainOf(email string) string { return email[strings.LastIndexByte(email, '@')+1:] }
 
-// onDomain reports whether an address belongs to an account without being added (http-api.md section 5, point 6).
+// onDomain reports whether an address belongs to an account because of its domain (http-api.md section 5, point 6).
 func onDomain(email, domain string) bool {
 	return domain != "" && strings.EqualFold(domainOf(email), domain)
 }

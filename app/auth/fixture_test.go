@@ -22,7 +22,7 @@ const (
 	boss   = "boss@a.example"
 )
 
-// directory is the accounts of a test.
+// directory has the accounts of a test.
 type directory struct {
 	mu   sync.RWMutex
 	byID map[string]AccountInfo
@@ -54,7 +54,7 @@ func (d *directory) archive(id string, archived bool) {
 	d.byID[id] = a
 }
 
-// watch is a clock that moves only when told to.
+// watch is a clock that the test advances.
 type watch struct {
 	mu  sync.Mutex
 	now time.Time
@@ -72,7 +72,7 @@ func (w *watch) advance(d time.Duration) {
 	w.now = w.now.Add(d)
 }
 
-// syncBuffer is a log that many goroutines write.
+// syncBuffer is a log for concurrent use.
 type syncBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -90,8 +90,8 @@ func (b *syncBuffer) String() string {
 	return b.b.String()
 }
 
-// fixture is a real store and service with two accounts, of which the first has an admin. When the test ends,
-// nothing that was written or said may hold a secret that the test saw, and records and audit must agree.
+// fixture is a real store and service with two accounts, of which the first has an admin. At the end of the test, no
+// file or log may contain a secret, and records and audit must agree.
 type fixture struct {
 	*Service
 	t        testing.TB
@@ -101,9 +101,9 @@ type fixture struct {
 	watch    *watch
 	logged   *syncBuffer
 	mailer   *Mailer
-	admin    Principal // of plantA, by key
+	admin    Principal // of plantA, with a key
 
-	swept bool // keys of which audit tells may be gone
+	swept bool // audited keys may have been removed
 
 	mu      sync.Mutex
 	secrets []string
@@ -198,7 +198,7 @@ func (f *fixture) finish() {
 	}
 }
 
-// checkBooks sees that every record was written together with its audit record.
+// checkBooks checks that every record was written together with its audit record.
 func (f *fixture) checkBooks() {
 	err := f.store.View(func(tx *kv.Tx) error {
 		written := map[string]bool{}
@@ -255,7 +255,7 @@ func (f *fixture) checkBooks() {
 	}
 }
 
-// hide notes a secret that must be found nowhere.
+// hide registers a secret that must not appear anywhere.
 func (f *fixture) hide(secret string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -265,7 +265,7 @@ func (f *fixture) hide(secret string) string {
 	return secret
 }
 
-// want checks the kind of an error; kind 255 stands for none.
+// want checks the kind of an error; none is no error.
 const none = errdefs.Kind(255)
 
 func (f *fixture) want(err error, kind errdefs.Kind) {
@@ -300,7 +300,7 @@ func (f *fixture) wantField(err error, fields ...string) {
 	}
 }
 
-// key authenticates a key that must work.
+// key authenticates a valid key.
 func (f *fixture) key(raw string) Principal {
 	f.t.Helper()
 	p, err := f.AuthenticateKey(f.hide(raw))
@@ -310,7 +310,7 @@ func (f *fixture) key(raw string) Principal {
 	return p
 }
 
-// user adds a user of an account and gives it a key.
+// user adds a user to an account and creates a key for it.
 func (f *fixture) user(accountID, email string, role Role) Principal {
 	f.t.Helper()
 	if _, err := f.AddUser(Local(accountID), email, role); err != nil {
@@ -328,7 +328,7 @@ func (f *fixture) keyFor(accountID, email string) Principal {
 	return f.key(raw)
 }
 
-// signIn opens a session for a person, by a link made outright.
+// signIn opens a session for a person with a link by LinkOutright.
 func (f *fixture) signIn(accountID, email string) Grant {
 	f.t.Helper()
 	link, err := f.LinkOutright(Local(accountID), email)
@@ -349,7 +349,7 @@ func (f *fixture) open1(token string) Grant {
 	return grant
 }
 
-// audited lists an account's audit records of an action, newest first.
+// audited returns an account's audit records of an action, newest first.
 func (f *fixture) audited(accountID, action string) []audit.Record {
 	f.t.Helper()
 	var list []audit.Record
@@ -364,7 +364,7 @@ func (f *fixture) audited(accountID, action string) []audit.Record {
 	return list
 }
 
-// everyRole makes one user of each role in plantA.
+// everyRole creates one user of each role in plantA.
 func (f *fixture) everyRole() map[Role]Principal {
 	f.t.Helper()
 	all := map[Role]Principal{}
@@ -374,7 +374,7 @@ func (f *fixture) everyRole() map[Role]Principal {
 	return all
 }
 
-// problems is what Check says.
+// problems returns the problems that Check reports.
 func (f *fixture) problems() []string {
 	f.t.Helper()
 	var list []string

@@ -28,7 +28,8 @@ func FuzzParseToken(f *testing.F) {
 	})
 }
 
-// Every single wrong letter is noticed without a look at the store, and one token is never good for another's purpose.
+// TestTokenChecksum checks that every single wrong letter is detected without the store, and that a token is valid
+// for one purpose only.
 func TestTokenChecksum(t *testing.T) {
 	for _, prefix := range []string{prefixKey, prefixSession, prefixLink, prefixWait} {
 		raw, made := newToken(prefix)

@@ -8,8 +8,8 @@ import (
 	"opsmon/kv"
 )
 
-// Check reads every record of the room and reports what cannot be read and what does not agree: of everything that names
-// something else, that this is there and names it in turn. known has the ids of all accounts.
+// Check reads every record of the package and reports unreadable and inconsistent ones: every reference must lead to
+// a record that refers back. known has the ids of all accounts.
 func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 	c := checking{tx: tx, report: func(format string, args ...any) { report(fmt.Sprintf(format, args...)) }}
 	account := func(what, id string) {
@@ -66,7 +66,7 @@ func (c checking) hash(what string, hash []byte) {
 	}
 }
 
-// tablet checks that a tablet that is paired has its session, and any other its pairing link.
+// tablet checks that a paired tablet has its session, and any other its pairing link.
 func (c checking) tablet(id string, t tabletRecord) {
 	if t.SessionID != "" {
 		session, err := sessions.Get(c.tx, t.SessionID)
@@ -85,13 +85,13 @@ func (c checking) tablet(id string, t tabletRecord) {
 	}
 }
 
-// links checks links with the codes and the waiting browsers that point to them, both ways.
+// links checks links against the codes and the waiting browsers that refer to them, in both directions.
 func (c checking) links() {
 	plain := func(problem string) { c.report("%s", problem) }
 	for _, item := range readable(plain, "one-time link", links.Scan(c.tx, kv.Range{})) {
 		l := item.Value
 		if l.UsedAt != nil {
-			continue // its code is free
+			continue // its code is no longer reserved
 		}
 		if l.Code != "" {
 			if owner, err := codes.Get(c.tx, l.Code); err != nil || !bytes.Equal(owner, item.Key[:]) {
@@ -121,7 +121,7 @@ func (c checking) links() {
 	}
 }
 
-// readable returns the records that can be read, all of them now, and reports the others.
+// readable returns the readable records and reports the others.
 func readable[K, V any](report func(string), what string, records iter.Seq2[kv.Item[K, V], error]) []kv.Item[K, V] {
 	var good []kv.Item[K, V]
 	for item, err := range records {

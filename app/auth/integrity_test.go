@@ -11,7 +11,7 @@ import (
 	"opsmon/kv"
 )
 
-// TestCheckFindsDamage takes out, or changes, one side of each thing that two records agree on.
+// TestCheckFindsDamage removes or changes one of two records that must agree, for each such pair.
 func TestCheckFindsDamage(t *testing.T) {
 	actor := audit.Actor{Credential: "local"}
 	var waiting LoginResult
@@ -92,8 +92,8 @@ func TestCheckFindsDamage(t *testing.T) {
 	}
 }
 
-// damageFor changes the store behind the service's back and returns a function that puts back what was there: the fixture
-// looks at the store once more at its end.
+// damageFor changes the store without the service and returns a function that reverts the change, because the fixture
+// checks the store at its end.
 func (f *fixture) damageFor(damage func(tx *kv.Tx) error) (undo func()) {
 	f.t.Helper()
 	saved := f.path + ".saved"

@@ -30,24 +30,24 @@ type Key struct {
 	ExpiresAt  *instant.Time `json:"expiresAt"`  // null means never
 }
 
-// KeyInput is what may be asked of a new key (decisions.md section 5).
+// KeyInput describes a new key (decisions.md section 5).
 type KeyInput struct {
 	Name      string     // at most 64 characters; may be empty
-	Role      Role       // empty: as high as the caller's
+	Role      Role       // empty: the caller's role
 	ExpiresAt *time.Time // nil: never
 }
 
 const maxName = 64 // characters
 
-// How many keys a person may have in an account, expired ones included until they are swept. Members and admins have
-// programs that make keys; nobody else is to fill the store with them.
+// The maximum number of keys per person and account, including expired ones that have not been swept. Members and
+// admins have programs that create keys; the limit prevents others from filling the store.
 const (
 	maxKeys       = 100
 	maxKeysMember = 100_000
 )
 
-// reserveKey makes room for one more key of a person; done gives it back when the key is made, which then counts
-// itself, or is not. Error: Conflict.
+// reserveKey reserves a key in a person's quota; done releases the reservation after the key, which is then counted
+// itself, was created or failed. Error: Conflict.
 func (s *Service) reserveKey(accountID, email string, role Role) (done func(), err error) {
 	most := maxKeys
 	if role.AtLeast(Member) {
@@ -67,7 +67,7 @@ func (s *Service) reserveKey(accountID, email string, role Role) (done func(), e
 	}, nil
 }
 
-// CheckKey returns what is wrong with what is asked for, whoever asks: Invalid (name, role, expiresAt).
+// CheckKey validates the input independent of the caller: Invalid (name, role, expiresAt).
 func (s *Service) CheckKey(in KeyInput) error { return in.check(s.clock()) }
 
 func (in KeyInput) check(now time.Time) error {
@@ -111,9 +111,9 @@ func (k keyRecord) expired(now time.Time) bool {
 	return k.ExpiresAt != nil && !now.Before(k.ExpiresAt.Time)
 }
 
-// CreateKey issues a key with the caller's identity and at most its role. The raw key is shown nowhere else. Errors:
+// CreateKey creates a key with the caller's identity and at most its role. The raw key is not shown again. Errors:
 // Invalid (name, role, expiresAt), Forbidden for a role above the caller's, for a tablet and for the local command
-// line, which has no identity; Conflict on an archived account, and for a person who has as many keys as one may.
+// line, which has no identity; Conflict on an archived account, and at the maximum number of keys.
 func (s *Service) CreateKey(p Principal, in KeyInput) (Key, string, error) {
 	if p.Email == "" || strings.HasPrefix(p.Email, tabletPrefix) {
 		return Key{}, "", errdefs.New(errdefs.Forbidden, "only a user can have API keys")
@@ -121,8 +121,8 @@ func (s *Service) CreateKey(p Principal, in KeyInput) (Key, string, error) {
 	return s.createKey(p, p.Email, in)
 }
 
-// CreateKeyFor issues a key for a user of the account, for the local command line alone. The empty role is the
-// user's. Errors: as CreateKey's, and NotFound for an address that is no user of the account.
+// CreateKeyFor creates a key for a user of the account; only for the local command line. The empty role is the
+// user's. Errors: as CreateKey, and NotFound for an address that is not a user of the account.
 func (s *Service) CreateKeyFor(p Principal, email string, in KeyInput) (Key, string, error) {
 	if p.Type != TypeLocal {
 		return Key{}, "", errdefs.New(errdefs.Forbidden, "only the local command line makes keys for others")
@@ -179,8 +179,8 @@ func (s *Service) createKey(p Principal, email string, in KeyInput) (key Key, ra
 	return key, raw, nil
 }
 
-// endWith keeps a key that another key asks for from living longer than that one: a key gives no more than it has.
-// What was asked for beyond it is Forbidden; what was not said ends with it.
+// endWith limits the lifetime of a key that is created with another key to that of the other. A later end is
+// Forbidden; a missing one is set.
 func (k *keyRecord) endWith(tx *kv.Tx, parent string) error {
 	asking, err := keys.Get(tx, parent)
 	if err != nil || asking.ExpiresAt == nil {
@@ -198,7 +198,7 @@ func (k *keyRecord) endWith(tx *kv.Tx, parent string) error {
 // putKey writes a new key and its audit record.
 func putKey(tx *kv.Tx, id string, record keyRecord, actor audit.Actor) error {
 	if keys.Has(tx, id) {
-		return errdefs.New(errdefs.Internal, "a key of the same id exists") // one chance in 2^60
+		return errdefs.New(errdefs.Internal, "a key of the same id exists") // a chance of 1 in 2^60
 	}
 	if err := keys.Put(tx, id, record); err != nil {
 		return err
@@ -216,8 +216,9 @@ func (k keyRecord) key(id string, used *instant.Time) Key {
 	}
 }
 
-// ListKeys lists the caller's keys, an admin's the whole account's, oldest first, expired ones too until they are
-// swept. It reads from memory; the list is empty, never nil. Errors: Forbidden for who may have no keys.
+// ListKeys returns the caller's keys, for an admin those of the whole account, oldest first, including expired ones
+// that have not been swept. It reads from memory; the list is never nil. Errors: Forbidden for callers that cannot
+// have keys.
 func (s *Service) ListKeys(p Principal) ([]Key, error) {
 	if p.Role.Rank() == 0 || p.Type == TypeLogin || p.Type == TypeDevice {
 		return nil, errdefs.New(errdefs.Forbidden, "this credential cannot list keys")
@@ -244,9 +245,9 @@ func (s *Service) ListKeys(p Principal) ([]Key, error) {
 	return list, nil
 }
 
-// RevokeKey ends a key, given raw or by its public id, also on an archived account (decisions.md section 5). It is
-// nil as well when the key was revoked before. Errors: Invalid, field "key", for what never was a key, or the id of
-// another account's; Forbidden for a key of somebody else, unless an admin of its account asks.
+// RevokeKey revokes a key by its raw form or public id, also on an archived account (decisions.md section 5). It
+// returns nil for a key that was revoked earlier. Errors: Invalid, field "key", for an unknown key and for the id of
+// another account's; Forbidden for another person's key, except for an admin of its account.
 func (s *Service) RevokeKey(p Principal, keyOrID string) error {
 	hash, isRaw := parseToken(prefixKey, keyOrID)
 	id := keyOrID
@@ -271,10 +272,10 @@ func (s *Service) RevokeKey(p Principal, keyOrID string) error {
 			}
 			return unknown
 		}
-		c.keys = []string{id} // even when it is revoked already: whoever did that may not have brought the memory up yet
+		c.keys = []string{id} // even if it is revoked already: the other caller may not have updated the memory yet
 		own := p.Email != "" && record.Email == p.Email
 		if own && record.RevokedAt != nil {
-			return nil // even when it is the key that asks: two such requests may cross
+			return nil // even if it is the key of this request: two such requests may overlap
 		}
 		role, err := s.authorize(tx, p, Readonly)
 		if err != nil {
@@ -293,7 +294,7 @@ func (s *Service) RevokeKey(p Principal, keyOrID string) error {
 	})
 }
 
-// isID returns what may be a public id.
+// isID reports whether a string has the form of a public id.
 func isID(s string) bool {
 	return len(s) == publicLen && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz234567") == ""
 }

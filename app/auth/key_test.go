@@ -119,22 +119,22 @@ func TestRevokeKey(t *testing.T) {
 
 	for role, p := range roles {
 		key, raw := issue(p)
-		f.want(f.RevokeKey(p, raw), none) // one's own, raw
+		f.want(f.RevokeKey(p, raw), none) // the caller's own, raw
 		dead(raw)
-		f.want(f.RevokeKey(p, raw), none) // again
+		f.want(f.RevokeKey(p, raw), none) // a second time
 		f.want(f.RevokeKey(p, key.ID), none)
 		key, raw = issue(p)
 		f.want(f.RevokeKey(p, key.ID), none) // by id
 		dead(raw)
 		_, raw = issue(p)
 		self := f.key(raw)
-		f.want(f.RevokeKey(self, raw), none) // itself
-		f.want(f.RevokeKey(self, raw), none) // two such requests cross
+		f.want(f.RevokeKey(self, raw), none) // the key of the request
+		f.want(f.RevokeKey(self, raw), none) // two such requests overlap
 		_, _, err := f.CreateKey(self, KeyInput{})
 		f.want(err, errdefs.Unauthorized)
 		dead(raw)
 
-		// Somebody else's.
+		// Another person's.
 		key, raw = issue(f.admin)
 		if role == Admin {
 			f.want(f.RevokeKey(p, key.ID), none)
@@ -152,7 +152,7 @@ func TestRevokeKey(t *testing.T) {
 	f.wantField(f.RevokeKey(other, key.ID), "key")
 	f.wantField(f.RevokeKey(Local(plantB), key.ID), "key")
 	f.want(f.RevokeKey(Local(plantA), key.ID), none)
-	f.want(f.RevokeKey(other, raw), errdefs.Forbidden) // also when it is revoked
+	f.want(f.RevokeKey(other, raw), errdefs.Forbidden) // also if it is revoked
 	for _, never := range []string{"", "x", "new", "aaaaaaaaaaaa", f.hide(first(newToken(prefixKey))), f.hide(raw + "x"), f.hide(first(newToken(prefixSession)))} {
 		f.wantField(f.RevokeKey(f.admin, never), "key")
 	}
@@ -239,7 +239,7 @@ func TestArchived(t *testing.T) {
 	f.want(err, none)
 	session := f.signIn(plantA, boss)
 	f.accounts.archive(plantA, true)
-	f.key(raw) // still reads
+	f.key(raw) // can still read
 	_, _, err = f.CreateKey(f.admin, KeyInput{})
 	f.want(err, errdefs.Conflict)
 	_, _, err = f.CreateKeyFor(Local(plantA), boss, KeyInput{})
@@ -292,7 +292,8 @@ func TestConcurrentCreates(t *testing.T) {
 	}
 }
 
-// A key must be dead for everyone from the moment its revocation has answered, whatever else goes on.
+// TestRevokeWhileAuthenticating checks that a key is invalid for everyone once its revocation has returned, during
+// concurrent requests.
 func TestRevokeWhileAuthenticating(t *testing.T) {
 	f := newFixture(t)
 	for range 20 {
@@ -319,7 +320,7 @@ func TestRevokeWhileAuthenticating(t *testing.T) {
 				}
 			})
 		}
-		wg.Go(func() { // another key of the same user, made meanwhile
+		wg.Go(func() { // a concurrently created key of the same user
 			_, raw, err := f.CreateKey(f.admin, KeyInput{})
 			f.want(err, none)
 			f.hide(raw)
@@ -345,8 +346,8 @@ func TestAuthenticateKeyDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// TestKeysOfAPersonAreBounded: exactly so many, however many requests come at once; a revoked one makes room, also after a
-// restart, and who may change the configuration has more.
+// TestKeysOfAPersonAreBounded checks the exact maximum with concurrent requests. A revoked key frees a place, also
+// after a restart, and roles that may change the configuration have a higher maximum.
 func TestKeysOfAPersonAreBounded(t *testing.T) {
 	f := newFixture(t)
 	p := f.user(plantA, "bi@a.example", Supervisor)
@@ -369,7 +370,7 @@ func TestKeysOfAPersonAreBounded(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if len(ids) != maxKeys-1 { // one it has already
+	if len(ids) != maxKeys-1 { // one existed before
 		t.Errorf("%d keys, want %d", len(ids)+1, maxKeys)
 	}
 	f.want(f.RevokeKey(p, ids[0]), none)

@@ -9,7 +9,8 @@ import (
 	"opsmon/kv"
 )
 
-// A key is dead from the moment that any DELETE of it has answered, also of one that found it revoked already.
+// TestRevokedBySeveralAtOnce checks that a key is invalid once any revocation has returned, also one that found it
+// already revoked.
 func TestRevokedBySeveralAtOnce(t *testing.T) {
 	f := newFixture(t)
 	for range 200 {
@@ -60,7 +61,8 @@ func TestKeyOfAKeyEndsWithIt(t *testing.T) {
 	f.want(err, errdefs.Forbidden)
 }
 
-// A session made while the clock was years ahead has no more than its 30 days once the clock is right.
+// TestSessionOfAWrongClock checks that a session created while the clock was years ahead is valid for at most 30 days
+// once the clock is correct.
 func TestSessionOfAWrongClock(t *testing.T) {
 	f := newFixture(t)
 	f.user(plantA, "ann@a.example", Member)
@@ -78,7 +80,7 @@ func TestSessionOfAWrongClock(t *testing.T) {
 	f.want(err, errdefs.Unauthorized)
 }
 
-// What began before a revocation is refused in the transaction that would carry it out.
+// TestAuthorize checks that the transaction refuses an operation that began before a revocation.
 func TestAuthorize(t *testing.T) {
 	f := newFixture(t)
 	member := f.user(plantA, "mem@a.example", Member)

@@ -15,33 +15,34 @@ import (
 	"opsmon/kv"
 )
 
-// LoginRequest asks for a one-time link (http-api.md section 4, row 6).
+// LoginRequest requests a one-time link (http-api.md section 4, row 6).
 type LoginRequest struct {
 	Destination string // the e-mail address
-	Address     string // asked from
-	BaseURL     string // where this appliance is reached, for the link in the mail; from the configuration, never from the request
+	Address     string // network address of the request
+	// the appliance's address for the link in the mail; from the configuration, never from the request
+	BaseURL string
 }
 
 // LoginResult is the answer to a LoginRequest (decisions.md section 4).
 type LoginResult struct {
 	Code       string    // five digits to compare with those in the message
-	LoginToken string    // for the cookie `login`: lets this browser be let in later; never to a log
-	Session    Principal // nothing is proven yet: TypeLogin, role readonly; Expires is the link's
+	LoginToken string    // for the cookie `login`: lets this browser claim a session later; must not be logged
+	Session    Principal // not authenticated: TypeLogin, role readonly; Expires is that of the link
 }
 
 // Link is a one-time link shown to an administrator (decisions.md sections 4 and 7).
 type Link struct {
-	Token     string // the secret in the link: see LinkURL; never to a log
+	Token     string // the secret in the link: see LinkURL; must not be logged
 	Code      string
 	ExpiresAt time.Time
 	Email     string
-	Role      Role // that the person will have in Account
+	Role      Role // role of the person in Account
 	Account   string
-	From      string // the address asked from; empty for the local command line
+	From      string // address of the request; empty for the local command line
 }
 
-// LinkURL is the link for a token. The token is in the fragment, which browsers send to no server and put in no
-// referrer; the page there makes the callback by script.
+// LinkURL returns the link for a token. The token is in the fragment, which browsers send neither to servers nor as
+// referrer; a script of the page sends the callback.
 func LinkURL(baseURL, token string) string {
 	return strings.TrimRight(baseURL, "/") + "/link#" + token
 }
@@ -61,25 +62,25 @@ type PendingLogin struct {
 	ExpiresAt instant.Time `json:"expiresAt"`
 }
 
-// errBadLink is the answer to a link that never was, has expired, was replaced or died of wrong codes.
-var errBadLink error = errdefs.New(errdefs.Forbidden, "the link is not valid, or not any more: ask for a new one")
+// errBadLink is the error for a link that is unknown, expired, replaced or invalidated by wrong codes.
+var errBadLink error = errdefs.New(errdefs.Forbidden, "the link is invalid or has expired; request a new one")
 
-// Limits of requests to sign in within loginWindow (decisions.md section 5). The first is of all that one address asks
-// for. The second is of what one address asks for one person. The third is of what is asked for one person by all
-// addresses that this person has not signed in from lately: it keeps many machines from filling somebody's mailbox. No
-// stranger's requests count against an address that the person uses, and it takes many addresses to reach the third
-// limit.
+// Limits of sign-in requests within loginWindow (decisions.md section 5). The first is for all requests from one
+// address. The second is for requests from one address for one person. The third is for requests for one person from
+// all addresses that this person has not signed in from recently: it prevents many machines from filling somebody's
+// mailbox. A stranger's requests never count against an address that the person uses, and it takes many addresses to
+// reach the third limit.
 const (
 	loginWindow       = 15 * time.Minute
 	loginsOfAddress   = 20
 	loginsOfPair      = 5
 	loginsOfStrangers = 30
-	familiar          = 30 * 24 * time.Hour // for so long an address that somebody signed in from is theirs
+	familiar          = 30 * 24 * time.Hour // how long an address counts as a person's own after a sign-in
 	tooManyFromHere   = "your address has asked to sign in too often: at most %d requests in 15 minutes, and %d for one person; wait a while"
 	tooManyFromOthers = "many addresses have asked to sign in as this person, at most %d requests in 15 minutes; wait a while, or ask an administrator for a link"
 )
 
-// admitLogin counts a request to sign in. Error: TooMany.
+// admitLogin counts a sign-in request. Error: TooMany.
 func (s *Service) admitLogin(email, address string) error {
 	now, from := s.clock(), AddressKey(address)
 	refuse := func(after time.Duration, format string, args ...any) error {
@@ -100,13 +101,13 @@ func (s *Service) admitLogin(email, address string) error {
 	return nil
 }
 
-// noteEntered notes that a person has signed in from an address.
+// noteEntered records that a person has signed in from an address.
 func (s *Service) noteEntered(email, address string) {
 	s.entered.put(email+" "+AddressKey(address), s.clock())
 }
 
-// familiar reports whether a person has signed in from an address lately: since the service started, or with a session
-// that still lives.
+// familiar reports whether a person has signed in from an address recently: since the service started, or with a
+// session that is still valid.
 func (s *Service) familiar(email, from string, now time.Time) bool {
 	if at, ok := s.entered.get(email + " " + from); ok && now.Sub(at) < familiar {
 		return true
@@ -121,9 +122,10 @@ func (s *Service) familiar(email, from string, now time.Time) bool {
 	return false
 }
 
-// Login makes a one-time link for an address and, with a Mailer, sends it after the commit; without one it waits for
-// an administrator. Errors: Invalid (destination); Forbidden for an address that is neither added nor on a domain, or
-// only on archived accounts; TooMany past the limits of admitLogin; Unavailable when every code is taken.
+// Login creates a one-time link for an address. With a Mailer, it sends the link after the commit; otherwise an
+// administrator has to pass it on. Errors: Invalid (destination); Forbidden for an address that is neither added nor
+// on an account's domain, or only on archived accounts; TooMany beyond the limits of admitLogin; Unavailable if every
+// code is in use.
 func (s *Service) Login(r LoginRequest) (LoginResult, error) {
 	email, err := parseEmail("destination", r.Destination)
 	if err != nil {
@@ -160,8 +162,8 @@ func (s *Service) Login(r LoginRequest) (LoginResult, error) {
 	}}, nil
 }
 
-// enterable picks the account that a person enters: the wanted one, else the one used last, else the first by id.
-// Errors: Forbidden when there is none.
+// enterable selects the account to sign in to: the wanted one, else the last used, else the first by id. Error:
+// Forbidden if there is no such account.
 func (s *Service) enterable(tx *kv.Tx, email, wanted string) (string, error) {
 	if wanted == "" {
 		last, err := lastAccounts.Get(tx, email)
@@ -178,7 +180,7 @@ func (s *Service) enterable(tx *kv.Tx, email, wanted string) (string, error) {
 		if s.writable(id) != nil {
 			continue
 		}
-		// The memory may lag behind a removal that was committed a moment ago.
+		// The memory may lag behind a recently committed removal.
 		_, err := s.userRole(tx, id, email)
 		if err == nil {
 			return id, nil
@@ -190,7 +192,7 @@ func (s *Service) enterable(tx *kv.Tx, email, wanted string) (string, error) {
 	return "", errdefs.New(errdefs.Forbidden, "this address cannot sign in here: ask an administrator to add it")
 }
 
-// putRequest writes a new request under its link, with a code that no other pending one has.
+// putRequest stores a new request under its link, with a code that no other pending request has.
 func putRequest(tx *kv.Tx, hash [32]byte, record *linkRecord) error {
 	record.CreatedAt = instant.Of(tx.Now())
 	record.ExpiresAt = instant.Of(tx.Now().Add(LinkLifetime))
@@ -210,7 +212,7 @@ func putRequest(tx *kv.Tx, hash [32]byte, record *linkRecord) error {
 	}
 }
 
-// putLink writes a link and what points to it.
+// putLink stores a link and the records that refer to it.
 func putLink(tx *kv.Tx, hash [32]byte, record linkRecord) error {
 	if record.Code != "" {
 		if err := codes.Put(tx, record.Code, hash[:]); err != nil {
@@ -225,12 +227,12 @@ func putLink(tx *kv.Tx, hash [32]byte, record linkRecord) error {
 	return links.Put(tx, hash, record)
 }
 
-// dropLink removes a link and what points to it.
+// dropLink deletes a link and the records that refer to it.
 func dropLink(tx *kv.Tx, hash [32]byte, record linkRecord) error {
 	return errors.Join(freeCode(tx, hash, record), dropWait(tx, record), links.Delete(tx, hash))
 }
 
-// freeCode lets another request have the code. A code that is another's by now stays.
+// freeCode makes a code available again, unless it belongs to another request by now.
 func freeCode(tx *kv.Tx, hash [32]byte, record linkRecord) error {
 	owner, err := codes.Get(tx, record.Code)
 	if errors.Is(err, kv.ErrNotFound) || err == nil && string(owner) != string(hash[:]) {
@@ -249,8 +251,8 @@ func dropWait(tx *kv.Tx, record linkRecord) error {
 	return waits.Delete(tx, [32]byte(record.Wait))
 }
 
-// PendingLogins lists the requests of the account's people that wait for their link to be used, newest first.
-// Admins only. The list is empty, never nil. Errors: Forbidden.
+// PendingLogins returns the pending sign-in requests of the account's people, newest first. Requires admin. The list
+// is never nil. Errors: Forbidden.
 func (s *Service) PendingLogins(p Principal) ([]PendingLogin, error) {
 	list := []PendingLogin{}
 	err := s.view(p, func(tx *kv.Tx) error {
@@ -285,16 +287,16 @@ func (s *Service) PendingLogins(p Principal) ([]PendingLogin, error) {
 	return list, err
 }
 
-// pending reports whether a link is a person's and may still be used.
+// pending reports whether a link is a person's and can still be used.
 func (l linkRecord) pending(now time.Time) bool {
 	return l.Code != "" && l.UsedAt == nil && l.live(now)
 }
 
-// LinkFor shows the link of a pending request to an admin of an account that the person belongs to. Only a hash of
-// the link is kept, so it is a new one; the one before, which may be in the mail, dies. It opens the admin's account
-// and no other one: an admin of one account must not get into another as its user. The local command line's is as
-// the request's own. Errors: Forbidden, NotFound for a code that no pending request has, Conflict on an archived
-// account.
+// LinkFor returns a link for a pending request to an admin of an account of the person. Only the hash of a link is
+// stored, so it is a new link; the previous one, which may have been mailed, becomes invalid. The new link opens only
+// the admin's account: an admin must not get into another account as its user. For the local command line it opens
+// the account of the request. Errors: Forbidden, NotFound for a code without a pending request, Conflict on an
+// archived account.
 func (s *Service) LinkFor(p Principal, code string) (Link, error) {
 	token, made := newToken(prefixLink)
 	var shown Link
@@ -344,9 +346,9 @@ func (l linkRecord) link(token string, role Role, accountID string) Link {
 	}
 }
 
-// LinkOutright makes a request and its link in one, for the local command line alone; it opens the principal's
-// account. Errors: Invalid (email), Forbidden, NotFound for an address that is no user of the account and not on its
-// domain, Conflict on an archived account.
+// LinkOutright creates a request with its link, for the principal's account; only for the local command line. Errors:
+// Invalid (email), Forbidden, NotFound for an address that is neither a user of the account nor on its domain,
+// Conflict on an archived account.
 func (s *Service) LinkOutright(p Principal, email string) (Link, error) {
 	if p.Type != TypeLocal {
 		return Link{}, errdefs.New(errdefs.Forbidden, "only the local command line makes links outright")

@@ -165,7 +165,7 @@ func TestLinkFor(t *testing.T) {
 	_, err := f.Callback(link.Token, "")
 	f.want(err, errdefs.Forbidden) // replaced
 	f.open1(again.Token)
-	_, err = f.LinkFor(f.admin, r.Code) // not pending any more
+	_, err = f.LinkFor(f.admin, r.Code) // no longer pending
 	f.want(err, errdefs.NotFound)
 	for _, unknown := range []string{"", "x", "00000", "99999"} {
 		if unknown != r.Code {
@@ -182,11 +182,11 @@ func TestLinkFor(t *testing.T) {
 	f.want(err, errdefs.NotFound)
 }
 
-// An admin of one account must not get into another one as its user.
+// TestAdminsLinkStaysInTheirAccount checks that an admin of one account cannot get into another one as its user.
 func TestAdminsLinkStaysInTheirAccount(t *testing.T) {
 	f := newFixture(t)
 	f.user(plantB, "both@x.example", Admin)
-	f.signIn(plantB, "both@x.example") // used last
+	f.signIn(plantB, "both@x.example") // last used
 	f.user(plantA, "both@x.example", Readonly)
 	r := f.login("both@x.example")
 	if r.Session.AccountID != plantB {
@@ -199,13 +199,13 @@ func TestAdminsLinkStaysInTheirAccount(t *testing.T) {
 	_, err := f.SwitchAccount(grant.Principal, plantB)
 	f.want(err, errdefs.Forbidden)
 
-	// With the account gone from under it, the link opens no other.
+	// If its account is gone, the link opens no other.
 	link := f.linkFor(f.admin, f.login("both@x.example").Code)
 	f.want(f.RemoveUser(f.admin, "both@x.example"), none)
 	_, err = f.Callback(link.Token, "")
 	f.want(err, errdefs.Forbidden)
 
-	// The command line's link is the person's own.
+	// The command line's link opens the person's own account.
 	grant = f.open1(f.linkFor(Local(plantB), f.login("both@x.example").Code).Token)
 	if p := grant.Principal; p.AccountID != plantB || p.Role != Admin {
 		t.Errorf("%+v", p)
@@ -219,7 +219,7 @@ func TestLinkOutright(t *testing.T) {
 	if link.Email != boss || link.Role != Admin || link.Account != plantA || len(link.Code) != 5 {
 		t.Errorf("%+v", link)
 	}
-	f.want(f.Approve(f.hide(link.Token), link.Code, ""), errdefs.Conflict) // nobody waits
+	f.want(f.Approve(f.hide(link.Token), link.Code, ""), errdefs.Conflict) // no browser waits
 	f.open1(link.Token)
 	_, err = f.LinkOutright(Local(plantA), "who@x.example")
 	f.want(err, errdefs.NotFound)
@@ -231,7 +231,7 @@ func TestLinkOutright(t *testing.T) {
 	f.want(err, errdefs.NotFound)
 }
 
-// TestLoginThrottle: 20 requests from one address, 5 of them for one person, within 15 minutes.
+// TestLoginThrottle checks the limits of 20 requests from one address and 5 of them for one person within 15 minutes.
 func TestLoginThrottle(t *testing.T) {
 	f := newFixture(t)
 	ask := func(email, address string) error {
@@ -246,7 +246,7 @@ func TestLoginThrottle(t *testing.T) {
 	if e := err.(*errdefs.Error); e.RetryAfter != 3*time.Minute || !strings.Contains(e.Message, "20 requests in 15 minutes, and 5 for one person") {
 		t.Errorf("%+v", e)
 	}
-	f.want(ask("x@a.example", "10.0.0.2"), none) // a stranger locks nobody out
+	f.want(ask("x@a.example", "10.0.0.2"), none) // a stranger cannot lock anybody out
 	f.watch.advance(3 * time.Minute)
 	f.want(ask("x@a.example", "10.0.0.1"), none)
 	for i := range 20 {
@@ -256,8 +256,8 @@ func TestLoginThrottle(t *testing.T) {
 	f.want(ask("z@a.example", "2001:db8:0:1::2"), none)
 }
 
-// TestManyAddressesLockNobodyOut: many addresses that ask for one person are limited together, and the person gets in from where
-// they did before, also after a restart.
+// TestManyAddressesLockNobodyOut checks that requests from many addresses for one person share a limit, and that the
+// person can still sign in from a known address, also after a restart.
 func TestManyAddressesLockNobodyOut(t *testing.T) {
 	f := newFixture(t)
 	const email, desk, home = "x@a.example", "10.0.1.1", "10.0.1.2"
@@ -283,7 +283,7 @@ func TestManyAddressesLockNobodyOut(t *testing.T) {
 			refused++
 		}
 	}
-	if refused != 100-30+2 { // the person's first requests came from unknown addresses as well
+	if refused != 100-30+2 { // the person's first requests came from unknown addresses too
 		t.Errorf("%d of 100 are refused", refused)
 	}
 	for _, address := range []string{desk, home} { // the second has no session any more

@@ -22,7 +22,7 @@ type TLSMode string
 
 // The modes.
 const (
-	StartTLS TLSMode = "starttls" // begins in the clear and must be raised to TLS before anything is said
+	StartTLS TLSMode = "starttls" // starts unencrypted and requires TLS before any command
 	TLS      TLSMode = "tls"      // TLS from the start
 	NoTLS    TLSMode = "none"     // for a relay on the same machine or plant network
 )
@@ -32,7 +32,7 @@ type MailConfig struct {
 	Host     string
 	Port     int // 0: 587 for starttls, 465 for tls, 25 for none
 	Username string
-	Password string // with Username; in the clear only by a method that does not show it
+	Password string // requires Username; over an unencrypted connection only sent by a method that does not reveal it
 	From     string // the sender's address, or "Name <address>"
 	TLS      TLSMode
 	RootCAs  *x509.CertPool  // nil: the system's
@@ -40,15 +40,16 @@ type MailConfig struct {
 	Log      *slog.Logger    // nil: nothing is logged
 }
 
-// Mailer sends messages in the background: it never holds up who asks. It keeps at most 100 of them, four on their
-// way at once; more are dropped, and like those that fail they wait for an administrator.
+// Mailer sends messages in the background without delaying the caller. It queues at most 100 of them and sends four
+// concurrently. Further messages are dropped; their links, like those of failed messages, can still be passed on by
+// an administrator.
 type Mailer struct {
 	cfg     MailConfig
 	options []mail.Option
 	log     *slog.Logger
 
-	waiting chan struct{} // one for each message that is kept
-	sending chan struct{} // one for each connection
+	waiting chan struct{} // one element per queued message
+	sending chan struct{} // one element per connection
 	ctx     context.Context
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
@@ -60,17 +61,17 @@ type Mailer struct {
 const (
 	maxWaiting  = 100
 	maxSending  = 4
-	mailTimeout = 30 * time.Second // for one try
+	mailTimeout = 30 * time.Second // for one attempt
 )
 
-// message is one link on its way.
+// message is a mail with one link.
 type message struct {
 	to, code, url string
-	from          string // the address that asked
+	from          string // address of the request
 	expires       time.Time
 }
 
-// NewMailer checks the configuration; it does not connect. Errors name the setting that is wrong.
+// NewMailer validates the configuration; it does not connect. Errors name the invalid setting.
 func NewMailer(cfg MailConfig) (*Mailer, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -115,8 +116,8 @@ func NewMailer(cfg MailConfig) (*Mailer, error) {
 	}, nil
 }
 
-// Close gives up what was not sent. It does not wait for a server that has taken a connection and says nothing: that may end after
-// it, and even deliver. It may be called again.
+// Close discards messages that were not sent. It does not wait for a server that accepted a connection and does not
+// respond: that attempt may end later, and even deliver. Close may be called again.
 func (m *Mailer) Close() {
 	m.mu.Lock()
 	m.closed = true
@@ -125,7 +126,7 @@ func (m *Mailer) Close() {
 	m.work.Wait()
 }
 
-// send takes a message on its way and returns at once.
+// send queues a message and returns immediately.
 func (m *Mailer) send(msg message) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -135,7 +136,7 @@ func (m *Mailer) send(msg message) {
 	select {
 	case m.waiting <- struct{}{}:
 	default:
-		m.log.Error("too many messages wait for the mail server: the link waits for an administrator", "to", msg.to)
+		m.log.Error("mail queue is full; an administrator has to pass on the link", "to", msg.to)
 		return
 	}
 	m.work.Go(func() {
@@ -144,7 +145,7 @@ func (m *Mailer) send(msg message) {
 	})
 }
 
-// deliver tries until the message is taken, refused for good, or has expired.
+// deliver retries until the message is accepted, rejected permanently, or expired.
 func (m *Mailer) deliver(msg message) {
 	for try := 0; ; try++ {
 		err := m.try(msg)
@@ -152,14 +153,14 @@ func (m *Mailer) deliver(msg message) {
 			return
 		}
 		if m.ctx.Err() != nil {
-			m.log.Warn("a link may not have been mailed before the end: it waits for an administrator", "to", msg.to)
+			m.log.Warn("link may not have been mailed before shutdown; an administrator has to pass it on", "to", msg.to)
 			return
 		}
 		if permanent(err) || try >= len(m.cfg.Retries) {
-			m.log.Error("a link could not be mailed: it waits for an administrator", "to", msg.to, "error", safeText(err))
+			m.log.Error("link could not be mailed; an administrator has to pass it on", "to", msg.to, "error", safeText(err))
 			return
 		}
-		m.log.Warn("a link could not be mailed yet", "to", msg.to, "error", safeText(err), "again_in", m.cfg.Retries[try])
+		m.log.Warn("link could not be mailed; will retry", "to", msg.to, "error", safeText(err), "again_in", m.cfg.Retries[try])
 		select {
 		case <-time.After(m.cfg.Retries[try]):
 		case <-m.ctx.Done():
@@ -167,14 +168,14 @@ func (m *Mailer) deliver(msg message) {
 	}
 }
 
-// permanent reports whether the server refused the message in a way that trying again does not change.
+// permanent reports whether the server rejected the message permanently.
 func permanent(err error) bool {
 	var refused *mail.SendError
 	return errors.As(err, &refused) && refused.ErrorCode() >= 500
 }
 
-// safeText is what may be logged of a failure. What a server says about a message may quote it, link and all, so
-// only the numbers of its answer are taken.
+// safeText returns a failure's text for the log. A server's answer may quote the message including the link, so only
+// its status codes are used.
 func safeText(err error) string {
 	var refused *mail.SendError
 	if !errors.As(err, &refused) {
@@ -205,13 +206,14 @@ func (m *Mailer) try(msg message) error {
 	select {
 	case err := <-done:
 		return err
-	case <-m.ctx.Done(): // it waits for a server that has connected until its timeout is over
+	case <-m.ctx.Done(): // a server that accepted the connection may block until the timeout
 		return m.ctx.Err()
 	}
 }
 
-// compose writes the message. Nothing that a stranger chose is in a header but the address itself, which was checked
-// by ParseEmail. The body stays quoted-printable: go-mail writes it so under 7bit as well, which would break the link.
+// compose builds the message. Headers contain no user input except the address, which ParseEmail has validated. The
+// body remains quoted-printable: with 7bit, go-mail would write the same encoding without declaring it, which would
+// break the link.
 func (m *Mailer) compose(msg message) (*mail.Msg, error) {
 	text := mail.NewMsg(mail.WithNoDefaultUserAgent())
 	if err := text.From(m.cfg.From); err != nil {

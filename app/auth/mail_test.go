@@ -86,14 +86,15 @@ func TestLoginByMail(t *testing.T) {
 	}
 }
 
-// A message that the server does not want yet is sent again; one that it refuses is not.
+// TestMailIsTriedAgain checks that a temporarily rejected message is sent again, and a permanently rejected one is
+// not.
 func TestMailIsTriedAgain(t *testing.T) {
 	for _, c := range []struct {
 		reply string
-		tries int // of three
+		tries int // out of three
 	}{{"451 later", 3}, {"550 never", 1}} {
 		s := serveSMTP(t, &smtpServer{reply: func(n int, body string) string {
-			return c.reply + " " + strings.TrimSpace(linkInMail.FindString(body)) // servers quote
+			return c.reply + " " + strings.TrimSpace(linkInMail.FindString(body)) // servers quote the message
 		}})
 		mailer, logged := newTestMailer(t, s, NoTLS, nil)
 		f := newMailFixture(t, mailer)
@@ -107,13 +108,13 @@ func TestMailIsTriedAgain(t *testing.T) {
 			t.Errorf("%s: %d tries, want %d", c.reply, taken, c.tries)
 		}
 		text := logged.String()
-		if !strings.Contains(text, "could not be mailed: it waits for an administrator") || !strings.Contains(text, ": "+c.reply[:3]) {
+		if !strings.Contains(text, "could not be mailed; an administrator has to pass it on") || !strings.Contains(text, ": "+c.reply[:3]) {
 			t.Errorf("logged: %s", text)
 		}
 		if strings.Contains(text, prefixLink) || strings.Contains(text, r.Code) {
 			t.Errorf("the link or its code is in the log: %s", text)
 		}
-		f.open1(f.linkFor(f.admin, r.Code).Token) // the administrator's way is open
+		f.open1(f.linkFor(f.admin, r.Code).Token) // the administrator can still pass on a link
 	}
 }
 
@@ -131,7 +132,8 @@ func TestMailComesThroughAtLast(t *testing.T) {
 	f.open1(linkInMail.FindStringSubmatch(s.wait().body)[1])
 }
 
-// A certificate that is not trusted, or a server without STARTTLS, gets nothing: not in the clear either.
+// TestMailIsNotSentInsecurely checks that nothing is sent to a server with an untrusted certificate or without
+// STARTTLS, not even unencrypted.
 func TestMailIsNotSentInsecurely(t *testing.T) {
 	server, _ := throwAwayCertificate(t)
 	for i, s := range []*smtpServer{{tls: server}, {}, {tls: server, auth: true}, {auth: true}} {
@@ -155,7 +157,8 @@ func TestMailIsNotSentInsecurely(t *testing.T) {
 	}
 }
 
-// A mail server that does not answer holds up neither those who ask nor the end, and does not fill the memory.
+// TestMailServerHangs checks that an unresponsive mail server blocks neither requests nor Close, and does not fill
+// the memory.
 func TestMailServerHangs(t *testing.T) {
 	hold, asked := make(chan struct{}), make(chan struct{}, maxSending)
 	s := serveSMTP(t, &smtpServer{reply: func(int, string) string { asked <- struct{}{}; <-hold; return "250 taken" }})
@@ -168,18 +171,18 @@ func TestMailServerHangs(t *testing.T) {
 	if d := time.Since(start); d > 5*time.Second {
 		t.Errorf("sending took %v", d)
 	}
-	if n := strings.Count(logged.String(), "too many messages"); n != 5 {
+	if n := strings.Count(logged.String(), "mail queue is full"); n != 5 {
 		t.Errorf("%d were dropped, want 5", n)
 	}
-	<-asked // and answers nothing
+	<-asked // and does not answer
 	start = time.Now()
 	mailer.Close()
 	if d := time.Since(start); d > mailTimeout/2 {
 		t.Errorf("the end took %v", d)
 	}
 	mailer.Close()
-	mailer.send(message{to: boss}) // nothing happens
-	if n := strings.Count(logged.String(), "before the end"); n != maxWaiting {
+	mailer.send(message{to: boss}) // does nothing
+	if n := strings.Count(logged.String(), "before shutdown"); n != maxWaiting {
 		t.Errorf("%d were given up, want %d", n, maxWaiting)
 	}
 }
@@ -214,7 +217,7 @@ func TestMailConfig(t *testing.T) {
 	}
 }
 
-// Whatever ParseEmail lets through must stay one address in one header.
+// TestMailHeaders checks that every address that ParseEmail accepts is one address in one header.
 func TestMailHeaders(t *testing.T) {
 	m, err := NewMailer(MailConfig{Host: "127.0.0.1", From: "a@b.example", TLS: NoTLS})
 	if err != nil {

@@ -13,15 +13,16 @@ import (
 	"opsmon/kv"
 )
 
-// memory is the index from which requests are authenticated without a look at the store.
+// memory is the index that authenticates requests without reading the store.
 type memory struct {
-	catchUp sync.Mutex // held while a part of the memory is read anew, so that an older reading never wins
+	// held while a part of the memory is reloaded, so that an older reading never replaces a newer one
+	catchUp sync.Mutex
 
 	mu           sync.RWMutex
-	users        map[string]map[string]userRecord // by e-mail, then account; refused ones too
+	users        map[string]map[string]userRecord // by e-mail, then account; including refused ones
 	keys         map[[32]byte]*liveKey            // by hash
 	keysByID     map[string]*liveKey
-	keysOf       map[place]int // how many keys a person of an account has, by account and e-mail, and is just being given
+	keysOf       map[place]int // number of keys by account and e-mail, including reserved ones
 	sessions     map[[32]byte]*liveSession
 	sessionsByID map[string]*liveSession
 	devices      map[[32]byte]*liveDevice // by hash
@@ -29,24 +30,24 @@ type memory struct {
 	onRevoked    []func(deviceID string)
 }
 
-// liveKey is a key that is not revoked. It is not changed once it is in the memory, its use aside.
+// liveKey is a key that is not revoked. It must not be changed once it is in memory, except for its use.
 type liveKey struct {
 	id      string
 	hash    [32]byte
 	record  keyRecord
 	expires time.Time // zero: never
-	use     *moment   // the last time
+	use     *moment   // the last use
 }
 
-// moment is a time in milliseconds since 1970 that moves in the memory; flush writes it. 0 is never.
+// moment is a time in milliseconds since 1970 that is updated in memory; flush stores it. 0 is never.
 type moment struct{ at, written atomic.Int64 }
 
-// liveSession is a session. It is not changed once it is in the memory, its end aside.
+// liveSession is a session. It must not be changed once it is in memory, except for its end.
 type liveSession struct {
 	id     string
 	hash   [32]byte
 	record sessionRecord
-	end    *moment // of its life
+	end    *moment // when it expires
 }
 
 func newMemory() memory {
@@ -58,7 +59,7 @@ func newMemory() memory {
 	}
 }
 
-// changes names what a transaction touched, by its keys in the store.
+// changes lists what a transaction changed, by key in the store.
 type changes struct {
 	users    []place
 	keys     []string
@@ -66,7 +67,7 @@ type changes struct {
 	devices  []place
 }
 
-// reading is a part of the store's state; nil for what is not there.
+// reading is a part of the store's state; nil values are missing records.
 type reading struct {
 	users    map[place]*userRecord
 	keys     map[string]*keyRecord
@@ -74,10 +75,10 @@ type reading struct {
 	devices  map[place]*deviceRecord
 }
 
-// refresh reads what was changed anew and puts it into the memory. Reading after the commit, rather than applying
-// what was meant to be written, makes the order in which two writers come here unimportant: the later one sees both
-// changes. The store is read outside the lock that authentication waits for. When it cannot be read, what was
-// changed is let in no more.
+// refresh reads the changed records again and updates the memory. Because it reads after the commit instead of
+// applying the intended changes, the order in which two writers arrive does not matter: the later one sees both
+// changes. It reads the store without holding the lock that authentication needs. If it cannot read the store, the
+// changed credentials are rejected.
 func (s *Service) refresh(c changes) error {
 	if len(c.users)+len(c.keys)+len(c.sessions)+len(c.devices) == 0 {
 		return nil
@@ -162,7 +163,7 @@ func (s *Service) load() error {
 	return nil
 }
 
-// each goes through all that a bucket holds.
+// each calls use for all items of a bucket.
 func each[K, V any](tx *kv.Tx, b *kv.Bucket[K, V], use func(K, *V)) error {
 	for item, err := range b.Scan(tx, kv.Range{}) {
 		if err != nil {
@@ -173,7 +174,7 @@ func each[K, V any](tx *kv.Tx, b *kv.Bucket[K, V], use func(K, *V)) error {
 	return nil
 }
 
-// apply sets the memory to what was read. s.mu must be held.
+// apply updates the memory. s.mu must be held.
 func (m *memory) apply(r reading) {
 	for at, user := range r.users {
 		if user == nil {
@@ -216,7 +217,7 @@ func (m *memory) setKey(id string, record *keyRecord) {
 	m.countKey(record, 1)
 }
 
-// countKey counts a key of a person in or out. m.mu must be held.
+// countKey adds n to the number of a person's keys. m.mu must be held.
 func (m *memory) countKey(k *keyRecord, n int) {
 	of := place{A: k.AccountID, B: k.Email}
 	if m.keysOf[of] += n; m.keysOf[of] == 0 {
@@ -235,7 +236,7 @@ func (m *memory) setSession(id string, record *sessionRecord) {
 	}
 	session := &liveSession{id: id, hash: [32]byte(record.Hash), record: *record, end: new(moment)}
 	if old != nil {
-		session.end = old.end // the store's lags behind
+		session.end = old.end // the stored end lags behind
 	} else {
 		session.end.at.Store(record.ExpiresAt.UnixMilli())
 		session.end.written.Store(record.ExpiresAt.UnixMilli())
@@ -243,19 +244,19 @@ func (m *memory) setSession(id string, record *sessionRecord) {
 	m.sessions[session.hash], m.sessionsByID[id] = session, session
 }
 
-// entitlement is what the memory knows of an address in an account. Accounts is asked without any lock held.
+// entitlement is the membership of an address in an account, from memory. Accounts is called without any lock held.
 type entitlement struct {
 	user  userRecord
 	added bool // or refused
 }
 
-// entitled reads an entitlement. s.mu must be held.
+// entitled returns an entitlement. s.mu must be held.
 func (m *memory) entitled(accountID, email string) (e entitlement) {
 	e.user, e.added = m.users[email][accountID]
 	return e
 }
 
-// role is the present role; false for who has none.
+// role returns the current role; false if none.
 func (e entitlement) role(account AccountInfo, email string) (Role, bool) {
 	if e.added {
 		return e.user.Role, !e.user.Refused
@@ -263,8 +264,8 @@ func (e entitlement) role(account AccountInfo, email string) (Role, bool) {
 	return Readonly, onDomain(email, account.Domain)
 }
 
-// AuthenticateKey returns whose API key this is (http-api.md section 5). The role is the lower one of the key's and
-// its user's present role. It does not touch the store and notes the use in memory. Errors: Unauthorized.
+// AuthenticateKey returns the principal of an API key, from memory, and records the use in memory (http-api.md
+// section 5). The role is the lower one of the key's and its user's current role. Errors: Unauthorized.
 func (s *Service) AuthenticateKey(raw string) (Principal, error) {
 	hash, ok := parseToken(prefixKey, raw)
 	if !ok {
@@ -284,7 +285,7 @@ func (s *Service) AuthenticateKey(raw string) (Principal, error) {
 	if !found || !entitled || !key.expires.IsZero() && !now.Before(key.expires) {
 		return Principal{}, errUnauthorized
 	}
-	// Written only when it moves by a second, to keep the processors' caches from fighting over it.
+	// Written only after a change of at least a second, to avoid contention between processors' caches.
 	if ms, last := now.UnixMilli(), key.use.at.Load(); ms-last >= 1000 || ms < last {
 		key.use.at.Store(ms)
 	}
@@ -294,8 +295,8 @@ func (s *Service) AuthenticateKey(raw string) (Principal, error) {
 	}, nil
 }
 
-// AuthenticateSession returns whose session this is and extends it (decisions.md section 4). It does not touch
-// the store. RenewCookie is set when the end moved, at most once an hour. Errors: Unauthorized.
+// AuthenticateSession returns the principal of a session, from memory, and extends the session (decisions.md section
+// 4). RenewCookie is set if the end was extended, at most once an hour. Errors: Unauthorized.
 func (s *Service) AuthenticateSession(raw string) (Principal, error) {
 	hash, ok := parseToken(prefixSession, raw)
 	if !ok {
@@ -317,7 +318,7 @@ func (s *Service) AuthenticateSession(raw string) (Principal, error) {
 		return Principal{}, errUnauthorized
 	}
 	renew := false
-	// The other way round too: a session from when the clock was wrong must not live for years.
+	// Also shortens: a session from when the clock was wrong must not remain valid for years.
 	if later := now + SessionLifetime.Milliseconds(); later-ends >= slideStep.Milliseconds() || ends > later {
 		if renew = session.end.at.CompareAndSwap(ends, later); renew {
 			ends = later
@@ -329,7 +330,7 @@ func (s *Service) AuthenticateSession(raw string) (Principal, error) {
 	}, nil
 }
 
-// sessionRole returns the role of a session as its account and its user are now; false where one of them is gone.
+// sessionRole returns the current role of a session; false if its account or user no longer exists.
 func (s *Service) sessionRole(record *sessionRecord, e entitlement) (Role, bool) {
 	account, found := s.accounts.Account(record.AccountID)
 	if record.TabletID != "" {
@@ -339,8 +340,8 @@ func (s *Service) sessionRole(record *sessionRecord, e entitlement) (Role, bool)
 	return role, found && entitled
 }
 
-// Memberships lists the accounts that a person may enter, by id, archived ones left out (http-api.md section 2.4).
-// The list is empty, never nil, for an address that may enter none.
+// Memberships returns the accounts of a person by id, without archived ones (http-api.md section 2.4). The list is
+// never nil.
 func (s *Service) Memberships(email string) []Membership {
 	email = strings.ToLower(email)
 	s.mu.RLock()

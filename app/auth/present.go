@@ -1,8 +1,8 @@
 package auth
 
-// Present returns a caller as it is now, for what goes on long after a request was let in: the role in force, the account
-// that a session is in, its stations. It does not touch the store, and neither makes a session longer nor counts as a
-// use of a key. Errors: Unauthorized when the credential was revoked or has expired, or its user was removed.
+// Present returns the current state of a caller, for requests that last long: the effective role, the session's
+// account, its stations. It reads from memory, does not extend a session and does not count as a use of a key.
+// Errors: Unauthorized if the credential was revoked or has expired, or its user was removed.
 func (s *Service) Present(p Principal) (Principal, error) {
 	switch p.Type {
 	case TypeLocal:

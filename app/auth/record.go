@@ -22,10 +22,10 @@ var (
 	lastAccounts = kv.NewBucket("authLastAccount", kv.String, kv.Raw)
 )
 
-// as copies a record whose fields are replaced and never changed in place.
+// as copies a record whose fields are never changed in place.
 func as[V any](v V) V { return v }
 
-// Buckets names the buckets of this room, for kv.Config.Buckets.
+// Buckets returns the names of the package's buckets, for kv.Config.Buckets.
 func Buckets() []string {
 	return []string{
 		users.Name(), keys.Name(), keyUses.Name(), sessions.Name(), tablets.Name(), devices.Name(),
@@ -37,7 +37,7 @@ func Buckets() []string {
 type userRecord struct {
 	Role      Role         `json:"role"`
 	CreatedAt instant.Time `json:"createdAt"`
-	Refused   bool         `json:"refused,omitempty"` // removed, although on the account's domain: no role at all
+	Refused   bool         `json:"refused,omitempty"` // removed although on the account's domain: no role
 }
 
 // keyRecord is one API key. It is stored: a changed field needs a migration.
@@ -46,10 +46,10 @@ type keyRecord struct {
 	AccountID string        `json:"accountId"`
 	Email     string        `json:"email"`
 	Name      string        `json:"name"`
-	Role      Role          `json:"role"` // the highest it may have
+	Role      Role          `json:"role"` // the maximum role
 	CreatedAt instant.Time  `json:"createdAt"`
 	ExpiresAt *instant.Time `json:"expiresAt,omitempty"`
-	RevokedAt *instant.Time `json:"revokedAt,omitempty"` // set: only a tombstone is left
+	RevokedAt *instant.Time `json:"revokedAt,omitempty"` // set: the record is only a tombstone
 }
 
 // sessionRecord is one signed-in browser or tablet. It is stored: a changed field needs a migration.
@@ -58,7 +58,7 @@ type sessionRecord struct {
 	AccountID string       `json:"accountId"`
 	Email     string       `json:"email"`
 	CreatedAt instant.Time `json:"createdAt"`
-	ExpiresAt instant.Time `json:"expiresAt"`       // lags behind the one in memory by the time between two flushes
+	ExpiresAt instant.Time `json:"expiresAt"`       // lags behind the end in memory by up to one flush interval
 	Bound     bool         `json:"bound,omitempty"` // may not change its account
 	Address   string       `json:"address"`         // network address at sign-in
 
@@ -80,26 +80,26 @@ type tabletRecord struct {
 	SessionID    string        `json:"sessionId,omitempty"` // set when it is paired
 }
 
-// linkRecord is one one-time link, kept until it expires so that a second use can be told from an unknown link.
-// It is stored: a changed field needs a migration.
+// linkRecord is a one-time link. It is stored until it expires, to distinguish a second use from an unknown link. A
+// changed field needs a migration.
 type linkRecord struct {
-	Email     string        `json:"email"`              // who is let in; a tablet's identity
+	Email     string        `json:"email"`              // the person or tablet that signs in
 	AccountID string        `json:"accountId"`          // the account shown with the request
-	Enter     string        `json:"enter,omitempty"`    // the account to enter; empty: the one used last
-	Bound     bool          `json:"bound,omitempty"`    // the session may not leave that account
+	Enter     string        `json:"enter,omitempty"`    // the account to sign in to; empty: the last used
+	Bound     bool          `json:"bound,omitempty"`    // the session is restricted to that account
 	TabletID  string        `json:"tabletId,omitempty"` // set: the link pairs this tablet
 	Code      string        `json:"code,omitempty"`     // five digits; empty for a tablet
-	Address   string        `json:"address"`            // asked from
+	Address   string        `json:"address"`            // address of the request
 	Wait      []byte        `json:"wait,omitempty"`     // hash of the asking browser's token, 32 bytes
 	CreatedAt instant.Time  `json:"createdAt"`
 	ExpiresAt instant.Time  `json:"expiresAt"`
-	Tries     int           `json:"tries,omitempty"` // wrong codes so far
+	Tries     int           `json:"tries,omitempty"` // number of wrong codes
 	UsedAt    *instant.Time `json:"usedAt,omitempty"`
-	Approved  bool          `json:"approved,omitempty"` // used to let the asking browser in
+	Approved  bool          `json:"approved,omitempty"` // used to sign in the requesting browser
 }
 
-// live reports whether a link may still be used. One that was made well after now is from when the clock was wrong: it
-// is dead, or it would live for as long as the clock was ahead.
+// live reports whether a link is still valid. A link that was created well after now is from when the clock was
+// wrong; it is invalid, because otherwise it would be valid for as long as the clock was ahead.
 func (l linkRecord) live(now time.Time) bool {
 	return now.Before(l.ExpiresAt.Time) && l.ExpiresAt.Sub(now) <= 2*LinkLifetime
 }

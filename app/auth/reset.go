@@ -9,13 +9,13 @@ import (
 	"opsmon/kv"
 )
 
-// ResetAdmin gives an appliance back to a person when nobody can sign in as an administrator any more: in one
-// transaction the address becomes an admin of the account (added, raised, or let in again after a removal), every session
-// and every waiting sign-in of that address ends, on every account, and a new one-time link to the account is made. Its
-// keys stay. For the local command line alone. Errors: Invalid (email), Forbidden, Conflict on an archived account.
+// ResetAdmin recovers an appliance when nobody can sign in as an administrator. In one transaction, it makes the
+// address an admin of the account (added, promoted, or readmitted after a removal), ends every session and pending
+// sign-in of the address on every account, and creates a new one-time link to the account. The user's keys remain.
+// Only for the local command line. Errors: Invalid (email), Forbidden, Conflict on an archived account.
 func (s *Service) ResetAdmin(p Principal, email string) (Link, error) {
 	if p.Type != TypeLocal {
-		return Link{}, errdefs.New(errdefs.Forbidden, "only the local command line makes somebody an administrator outright")
+		return Link{}, errdefs.New(errdefs.Forbidden, "only the local command line can make somebody an administrator directly")
 	}
 	email, err := ParseEmail(email)
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Service) ResetAdmin(p Principal, email string) (Link, error) {
 	return shown, err
 }
 
-// raise makes an address an admin, whatever it was before, and returns what that was: a role, "none" or "removed".
+// raise makes an address an admin and returns its previous state: a role, "none" or "removed".
 func raise(tx *kv.Tx, at place, actor audit.Actor) (was string, err error) {
 	record, err := users.Get(tx, at)
 	switch {
@@ -64,7 +64,7 @@ func raise(tx *kv.Tx, at place, actor audit.Actor) (was string, err error) {
 	return was, users.Put(tx, at, record)
 }
 
-// endSignIns ends every session of an address and every link that still waits to be used by it.
+// endSignIns ends every session and every pending link of an address.
 func endSignIns(tx *kv.Tx, email string, c *changes) error {
 	for item, err := range sessions.Scan(tx, kv.Range{}) {
 		if err != nil {

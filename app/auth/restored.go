@@ -7,9 +7,9 @@ import (
 	"opsmon/kv"
 )
 
-// EndSignIns ends what must not come back to life with an older copy of the store (decisions.md section 7, `app restore`):
-// sessions, one-time links with their codes and waiting browsers, and the pairing of tablets. Users and keys stay. It is
-// for a store that no Service uses. Errors are the store's.
+// EndSignIns ends credentials that an older copy of the store must not make valid again (decisions.md section 7, `app
+// restore`): sessions, one-time links with their codes and waiting browsers, and the pairing of tablets. Users and
+// keys remain. No Service may use the store. Errors are those of the store.
 func EndSignIns(tx *kv.Tx) error {
 	return errors.Join(
 		empty(tx, sessions.Scan(tx, kv.Range{}), sessions.Delete), empty(tx, links.Scan(tx, kv.Range{}), links.Delete),

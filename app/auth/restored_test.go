@@ -7,7 +7,7 @@ import (
 	"opsmon/kv"
 )
 
-// TestEndSignIns: after a restore keys and users are what they were; sessions, links and tablets are no more.
+// TestEndSignIns checks that after a restore keys and users are unchanged, and sessions, links and tablets are gone.
 func TestEndSignIns(t *testing.T) {
 	f := newFixture(t)
 	person := f.user(plantA, "lead@elsewhere.example", Supervisor)

@@ -11,17 +11,18 @@ import (
 	"opsmon/kv"
 )
 
-// Config is what a Service works with.
+// Config configures a Service.
 type Config struct {
-	Store    *kv.Store        // must hold Buckets() and audit.Buckets()
-	Accounts Accounts         // must know every account of the store before the first request
-	Mailer   *Mailer          // delivers links; nil: they wait for an administrator. The Service closes it
+	Store    *kv.Store        // must have Buckets() and audit.Buckets()
+	Accounts Accounts         // must have every account of the store before the first request
+	Mailer   *Mailer          // sends links; nil: an administrator passes them on. Closed by the Service
 	Log      *slog.Logger     // nil: nothing is logged
-	Clock    func() time.Time // nil = time.Now; give the store the same
+	Clock    func() time.Time // nil = time.Now; use the same for the store
 }
 
-// Service is this room. Its methods may be called by many goroutines at once. Every method that writes answers only
-// when the change is on the disk and in force; its errors are *errdefs.Error inside, or the store's.
+// Service authenticates and authorizes callers. Its methods may be called by many goroutines at once. A method that
+// writes returns only after the change is durable and effective; its errors wrap an *errdefs.Error or are those of
+// the store.
 type Service struct {
 	store    *kv.Store
 	accounts Accounts
@@ -31,7 +32,7 @@ type Service struct {
 
 	memory
 	wrong, byAddress, byPair, byDestination *throttle
-	entered                                 *tracked[time.Time] // when a person signed in from an address, by both
+	entered                                 *tracked[time.Time] // last sign-in of a person from an address, by both
 
 	stop     chan struct{}
 	stopped  sync.WaitGroup
@@ -39,9 +40,9 @@ type Service struct {
 	closeErr error
 }
 
-// New reads users, keys and sessions into memory and starts the background work: what is kept lazily is written
-// every minute. What has expired is removed by Sweep. Errors: the store's, ErrDamaged among them, because a user who
-// cannot be read might be one who was removed.
+// New reads users, keys and sessions into memory and starts the background work, which writes last uses and session
+// ends every minute. Sweep removes expired records. Errors are those of the store; ErrDamaged too, because an
+// unreadable user might have been removed.
 func New(cfg Config) (*Service, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -66,11 +67,11 @@ func New(cfg Config) (*Service, error) {
 	return s, nil
 }
 
-// Mails reports whether links are mailed; without it they wait for an administrator.
+// Mails reports whether links are mailed; otherwise an administrator passes them on.
 func (s *Service) Mails() bool { return s.mailer != nil }
 
-// Close stops the background work and the mailer and writes what is kept lazily. Call it before the store is
-// closed; after it only the Authenticate methods may be called. Calling it again gives the same answer.
+// Close stops the background work and the mailer and writes pending last uses. It must be called before the store is
+// closed; afterwards only the Authenticate methods may be called. Later calls return the same result.
 func (s *Service) Close() error {
 	s.closing.Do(func() {
 		close(s.stop)
@@ -83,7 +84,7 @@ func (s *Service) Close() error {
 	return s.closeErr
 }
 
-// background flushes until Close.
+// background calls flush until Close.
 func (s *Service) background() {
 	tick := time.NewTicker(time.Minute)
 	defer tick.Stop()
@@ -99,14 +100,14 @@ func (s *Service) background() {
 	}
 }
 
-// errUnauthorized is the only thing that a caller without a valid credential learns.
-var errUnauthorized error = errdefs.New(errdefs.Unauthorized, "the credential is not valid, or not any more")
+// errUnauthorized is the only information for a caller without a valid credential.
+var errUnauthorized error = errdefs.New(errdefs.Unauthorized, "the credential is invalid or has expired")
 
-// errMalformed tells a credential that was mistyped or cut off.
-var errMalformed error = errdefs.New(errdefs.Unauthorized, "the credential is not complete")
+// errMalformed is the error for a credential that is mistyped or incomplete.
+var errMalformed error = errdefs.New(errdefs.Unauthorized, "the credential is incomplete or mistyped")
 
-// write runs the one transaction of a change by a caller who must have a role, on an account that is not archived,
-// and brings the memory up to it. fn may run more than once. It gets the caller's role as it is in the transaction.
+// write runs the transaction of a change and updates the memory. The caller must have a role, and the account must
+// not be archived. fn may run more than once; it gets the caller's role as of the transaction.
 func (s *Service) write(p Principal, need Role, fn func(tx *kv.Tx, role Role, c *changes) error) error {
 	if err := s.writable(p.AccountID); err != nil {
 		return err
@@ -120,7 +121,7 @@ func (s *Service) write(p Principal, need Role, fn func(tx *kv.Tx, role Role, c 
 	})
 }
 
-// update runs a transaction and brings the memory up to what it changed.
+// update runs a transaction and updates the memory with its changes.
 func (s *Service) update(fn func(tx *kv.Tx, c *changes) error) error {
 	var c changes
 	err := s.store.Update(func(tx *kv.Tx) error {
@@ -133,7 +134,7 @@ func (s *Service) update(fn func(tx *kv.Tx, c *changes) error) error {
 	return s.refresh(c)
 }
 
-// writable refuses changes to an account that is archived or not there.
+// writable refuses changes to an account that is archived or missing.
 func (s *Service) writable(accountID string) error {
 	account, found := s.accounts.Account(accountID)
 	if !found {
@@ -145,15 +146,15 @@ func (s *Service) writable(accountID string) error {
 	return nil
 }
 
-// Authorize checks inside a transaction of another room that the caller's credential still holds and that its role is
-// high enough: what a request began with may have been revoked while its body arrived. Errors: Unauthorized, Forbidden.
+// Authorize checks, in a transaction of another package, that the caller's credential is still valid and its role
+// high enough: it may have been revoked while the request arrived. Errors: Unauthorized, Forbidden.
 func (s *Service) Authorize(tx *kv.Tx, p Principal, need Role) error {
 	_, err := s.authorize(tx, p, need)
 	return err
 }
 
-// authorize checks inside a transaction that the caller's credential still holds and its role is high enough.
-// Errors: Unauthorized, Forbidden.
+// authorize checks in a transaction that the caller's credential is still valid and its role high enough. Errors:
+// Unauthorized, Forbidden.
 func (s *Service) authorize(tx *kv.Tx, p Principal, need Role) (Role, error) {
 	role, err := s.roleOf(tx, p)
 	if err != nil {
@@ -190,7 +191,7 @@ func (s *Service) roleOf(tx *kv.Tx, p Principal) (Role, error) {
 		if err != nil {
 			return "", err
 		}
-		// The end that the caller was authenticated with counts: the stored one lags behind.
+		// The end at authentication counts, because the stored one lags behind.
 		if session.AccountID != p.AccountID || session.Email != p.Email || !tx.Now().Before(p.Expires) {
 			return "", errUnauthorized
 		}
@@ -202,7 +203,7 @@ func (s *Service) roleOf(tx *kv.Tx, p Principal) (Role, error) {
 	return "", errdefs.New(errdefs.Forbidden, "this credential cannot do that")
 }
 
-// userRole is the present role of an address in an account. Errors: Unauthorized when it has none.
+// userRole returns the current role of an address in an account. Errors: Unauthorized if none.
 func (s *Service) userRole(tx *kv.Tx, accountID, email string) (Role, error) {
 	user, err := users.Get(tx, place{A: accountID, B: email})
 	switch {

@@ -48,7 +48,7 @@ func TestRestart(t *testing.T) {
 	}
 	_, err = f.AuthenticateKey(goneRaw)
 	f.want(err, errdefs.Unauthorized)
-	f.want(f.RevokeKey(f.admin, goneRaw), none) // known to have been a key
+	f.want(f.RevokeKey(f.admin, goneRaw), none) // recognized as a former key
 	session, err := f.AuthenticateSession(grant.Session)
 	f.want(err, none)
 	session.Address = grant.Principal.Address
@@ -57,7 +57,7 @@ func TestRestart(t *testing.T) {
 	}
 	after, err := f.ListKeys(f.admin)
 	f.want(err, none)
-	if diff := cmp.Diff(before, after); diff != "" { // last uses too
+	if diff := cmp.Diff(before, after); diff != "" { // including last uses
 		t.Error(diff)
 	}
 	f.want(f.Approve(link.Token, r.Code, ""), none)
@@ -108,7 +108,7 @@ func TestSweep(t *testing.T) {
 	f.wantField(f.RevokeKey(f.admin, expiring.ID), "key")
 }
 
-// The use of a key that was swept a moment ago is not written: nothing would ever remove it.
+// TestFlushSkipsWhatIsGone checks that the use of a swept key is not written, because nothing would ever remove it.
 func TestFlushSkipsWhatIsGone(t *testing.T) {
 	f := newFixture(t)
 	_, raw, err := f.CreateKey(f.admin, KeyInput{})
@@ -117,18 +117,19 @@ func TestFlushSkipsWhatIsGone(t *testing.T) {
 	f.swept = true
 	f.want(f.store.Update(func(tx *kv.Tx) error { return keys.Delete(tx, p.KeyID) }), none)
 	f.want(f.flush(), none)
-	if n := f.counts()["uses"]; n != 1 { // the admin's
+	if n := f.counts()["uses"]; n != 1 { // that of the admin
 		t.Errorf("%d uses", n)
 	}
 }
 
-// A code that was given to another request since must not be freed with the old link.
+// TestSweepLeavesTheCodesOfOthers checks that sweeping an old link does not free a code that another request has by
+// now.
 func TestSweepLeavesTheCodesOfOthers(t *testing.T) {
 	f := newFixture(t)
 	first := f.login(boss)
-	f.open1(f.linkFor(f.admin, first.Code).Token) // the code is free again
+	f.open1(f.linkFor(f.admin, first.Code).Token) // the code is available again
 	second := f.login(boss)
-	err := f.store.Update(func(tx *kv.Tx) error { // as if chance had given the same one
+	err := f.store.Update(func(tx *kv.Tx) error { // as if both had the same code
 		hash, err := codes.Get(tx, second.Code)
 		if err != nil {
 			return err
@@ -149,7 +150,7 @@ func TestSweepLeavesTheCodesOfOthers(t *testing.T) {
 	f.linkFor(f.admin, first.Code)
 }
 
-// When the store cannot be read after a commit, what was changed is let in no more.
+// TestRefreshFailsClosed checks that changed credentials are rejected if the store cannot be read after a commit.
 func TestRefreshFailsClosed(t *testing.T) {
 	f := newFixture(t)
 	_, raw, err := f.CreateKey(f.admin, KeyInput{})

@@ -12,13 +12,14 @@ import (
 
 // Grant is a new session.
 type Grant struct {
-	Session   string    // raw, for the cookie `session`; never to a log
-	Principal Principal // who is signed in; Expires is when the cookie ends
+	Session   string    // raw, for the cookie `session`; must not be logged
+	Principal Principal // Expires is the end of the cookie
 }
 
-// Callback uses up a one-time link and signs in the browser that has it (http-api.md section 4, row 4; decisions.md
-// section 4). A person with several accounts enters the one used last, else the first by id. address is where the
-// call came from. Errors: Invalid (token) for none; Forbidden for an unknown or expired one; Conflict when it was used.
+// Callback uses a one-time link and signs in the browser that has it (http-api.md section 4, row 4; decisions.md
+// section 4). A person with several accounts is signed in to the last used one, else to the first by id. address is
+// that of the request. Errors: Invalid (token) if missing; Forbidden for an unknown or expired one; Conflict if it
+// was used.
 func (s *Service) Callback(token, address string) (Grant, error) {
 	hash, err := linkHash(token)
 	if err != nil {
@@ -60,7 +61,7 @@ func linkHash(token string) ([32]byte, error) {
 	return hash, nil
 }
 
-// usableLink reads a link that may be used now. Errors: Forbidden, Conflict.
+// usableLink returns a link that can be used now. Errors: Forbidden, Conflict.
 func usableLink(tx *kv.Tx, hash [32]byte) (linkRecord, error) {
 	link, err := links.Get(tx, hash)
 	if errors.Is(err, kv.ErrNotFound) || err == nil && !link.live(tx.Now()) {
@@ -72,7 +73,7 @@ func usableLink(tx *kv.Tx, hash [32]byte) (linkRecord, error) {
 	return link, err
 }
 
-// signIn writes a person's session.
+// signIn stores a person's session.
 func (s *Service) signIn(tx *kv.Tx, made secret, link linkRecord, address string) (sessionRecord, error) {
 	accountID, err := s.enterable(tx, link.Email, link.Enter)
 	if err != nil {
@@ -86,7 +87,7 @@ func (s *Service) signIn(tx *kv.Tx, made secret, link linkRecord, address string
 	return session, putSession(tx, made, session)
 }
 
-// putSession writes a person's new session and notes the account that it enters.
+// putSession stores a person's new session and its account as the last used one.
 func putSession(tx *kv.Tx, made secret, session sessionRecord) error {
 	if err := sessions.Put(tx, made.id, session); err != nil {
 		return err
@@ -109,7 +110,7 @@ func auditSignIn(tx *kv.Tx, id string, session sessionRecord) error {
 	return audit.Put(tx, session.AccountID, actor, "session.create", id, map[string]string{"email": session.Email})
 }
 
-// grant is the answer to a sign-in that is in force.
+// grant returns the result of a sign-in.
 func (s *Service) grant(raw string, made secret, session sessionRecord, address string) (Grant, error) {
 	p, err := s.AuthenticateSession(raw)
 	if err != nil {
@@ -120,10 +121,10 @@ func (s *Service) grant(raw string, made secret, session sessionRecord, address 
 	return Grant{Session: raw, Principal: p}, nil
 }
 
-// Approve uses up a one-time link and lets the browser that asked for it in, when the five digits are those that it
-// shows (decisions.md section 4). Five wrong ones kill the link. address is where the call came from. Errors: Invalid
-// (token) for none; Forbidden for an unknown or expired link and a wrong code; Conflict when the link was used, or
-// when no browser waits for it.
+// Approve uses a one-time link to sign in the browser that requested it, if the five digits are those that it shows
+// (decisions.md section 4). Five wrong codes invalidate the link. address is that of the request. Errors: Invalid
+// (token) if missing; Forbidden for an unknown or expired link and a wrong code; Conflict if the link was used, or if
+// no browser waits for it.
 func (s *Service) Approve(token, code, address string) error {
 	hash, err := linkHash(token)
 	if err != nil {
@@ -160,16 +161,16 @@ func (s *Service) Approve(token, code, address string) error {
 	return err
 }
 
-// Claim signs in the browser that asked to sign in, once, after its link was used to let it in (decisions.md section
-// 4). loginToken is its cookie `login`; address is where the call came from. Errors: Conflict while nobody has let it
-// in; Forbidden for a token that is unknown, expired or was claimed.
+// Claim signs in the browser that requested a sign-in, once, after its link was approved (decisions.md section 4).
+// loginToken is its cookie `login`; address is that of the request. Errors: Conflict while not approved; Forbidden
+// for a token that is unknown, expired or was claimed.
 func (s *Service) Claim(loginToken, address string) (Grant, error) {
-	refused := errdefs.New(errdefs.Forbidden, "this browser is not waiting to be let in, or not any more: ask for a new link")
+	refused := errdefs.New(errdefs.Forbidden, "this browser has no pending sign-in, or it has expired; request a new link")
 	wait, ok := parseToken(prefixWait, loginToken)
 	if !ok {
 		return Grant{}, refused
 	}
-	// A waiting page asks every few seconds: most of the time there is nothing to write.
+	// A waiting page polls every few seconds: usually there is nothing to write.
 	err := s.store.View(func(tx *kv.Tx) error {
 		_, err := claimable(tx, wait, refused)
 		return err
@@ -197,7 +198,7 @@ func (s *Service) Claim(loginToken, address string) (Grant, error) {
 	return s.grant(raw, made, signed, address)
 }
 
-// claimable reads the approved link of a waiting browser.
+// claimable returns the approved link of a waiting browser.
 func claimable(tx *kv.Tx, wait [32]byte, refused error) (linkRecord, error) {
 	stored, err := waits.Get(tx, wait)
 	if errors.Is(err, kv.ErrNotFound) {
@@ -216,9 +217,9 @@ func claimable(tx *kv.Tx, wait [32]byte, refused error) (linkRecord, error) {
 	return link, err
 }
 
-// SwitchAccount takes a session to another account of its person (decisions.md section 4). Errors: Forbidden for
-// anything but a person's session, for an account that the person is no member of, and for a session that an
-// administrator's link made for one account.
+// SwitchAccount switches a session to another account of its person (decisions.md section 4). Errors: Forbidden for
+// anything except a person's session, for an account that the person does not belong to, and for a session that an
+// administrator's link bound to one account.
 func (s *Service) SwitchAccount(p Principal, accountID string) (Principal, error) {
 	if p.Type != TypeSession {
 		return Principal{}, errdefs.New(errdefs.Forbidden, "only a session can change its account")
@@ -264,7 +265,7 @@ func (s *Service) SwitchAccount(p Principal, accountID string) (Principal, error
 	return s.principal(p, accountID)
 }
 
-// principal is the caller as it is in its new account.
+// principal returns the caller in its new account.
 func (s *Service) principal(p Principal, accountID string) (Principal, error) {
 	account, found := s.accounts.Account(accountID)
 	s.mu.RLock()
@@ -278,14 +279,14 @@ func (s *Service) principal(p Principal, accountID string) (Principal, error) {
 	return p, nil
 }
 
-// Logout ends the session that calls, also on an archived account, and is nil when it has ended before. A tablet's is
-// gone from the list of tablets too. For an API key it does nothing (decisions.md section 4).
+// Logout ends the calling session, also on an archived account; it returns nil if the session has already ended. A
+// tablet is removed from the list of tablets too. For an API key it does nothing (decisions.md section 4).
 func (s *Service) Logout(p Principal) error {
 	if p.Type != TypeSession {
 		return nil
 	}
 	return s.update(func(tx *kv.Tx, c *changes) error {
-		c.sessions = []string{p.SessionID} // even when it is gone: whoever ended it may not have brought the memory up yet
+		c.sessions = []string{p.SessionID} // even if it is gone: the other caller may not have updated the memory yet
 		session, err := sessions.Get(tx, p.SessionID)
 		if errors.Is(err, kv.ErrNotFound) {
 			return nil
@@ -298,7 +299,7 @@ func (s *Service) Logout(p Principal) error {
 	})
 }
 
-// sessionEnds is when a session expires: the memory is ahead of the store.
+// sessionEnds returns when a session expires: memory is ahead of the store.
 func (s *Service) sessionEnds(id string, stored time.Time) time.Time {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

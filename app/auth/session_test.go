@@ -148,7 +148,7 @@ func TestApproveAndClaim(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	_, err = f.Claim(r.LoginToken, "")
-	f.want(err, errdefs.Forbidden) // once
+	f.want(err, errdefs.Forbidden) // only once
 	for _, wrong := range []string{"", "x", f.hide(first(newToken(prefixWait)))} {
 		_, err = f.Claim(wrong, "")
 		f.want(err, errdefs.Forbidden)
@@ -159,7 +159,7 @@ func TestApproveAndClaim(t *testing.T) {
 	}
 }
 
-// other is a code that differs.
+// other returns a different code.
 func other(code string) string {
 	if code == "12345" {
 		return "54321"
@@ -187,18 +187,18 @@ func TestWrongCodesKillTheLink(t *testing.T) {
 
 func TestClaimEnds(t *testing.T) {
 	f := newFixture(t)
-	r := f.login(boss) // the asking browser opens the link itself
+	r := f.login(boss) // the requesting browser opens the link itself
 	f.open1(f.linkFor(f.admin, r.Code).Token)
 	_, err := f.Claim(r.LoginToken, "")
 	f.want(err, errdefs.Forbidden)
 
-	r = f.login(boss) // approved, and claimed too late
+	r = f.login(boss) // approved, but claimed too late
 	f.want(f.Approve(f.linkFor(f.admin, r.Code).Token, r.Code, ""), none)
 	f.watch.advance(15 * time.Minute)
 	_, err = f.Claim(r.LoginToken, "")
 	f.want(err, errdefs.Forbidden)
 
-	f.user(plantA, "gone@x.example", Member) // approved, and removed before the claim
+	f.user(plantA, "gone@x.example", Member) // approved, but removed before the claim
 	r = f.login("gone@x.example")
 	f.want(f.Approve(f.linkFor(f.admin, r.Code).Token, r.Code, ""), none)
 	f.want(f.RemoveUser(f.admin, "gone@x.example"), none)
@@ -245,7 +245,7 @@ func TestSessionSlides(t *testing.T) {
 	use(true)
 	use(false)
 	f.watch.advance(SessionLifetime - time.Minute)
-	f.want(f.Sweep(f.watch.Now()), none) // the memory knows more than the store
+	f.want(f.Sweep(f.watch.Now()), none) // the memory is ahead of the store
 	use(true)
 	f.restart()
 	f.watch.advance(SessionLifetime - time.Millisecond)
@@ -257,7 +257,8 @@ func TestSessionSlides(t *testing.T) {
 	f.want(err, errdefs.Unauthorized)
 }
 
-// A session that changes its account keeps its end, which the store does not know yet.
+// TestSwitchAccountKeepsTheEnd checks that a session that switches its account keeps its end, which is not stored
+// yet.
 func TestSwitchAccountKeepsTheEnd(t *testing.T) {
 	f := newFixture(t)
 	f.user(plantA, "both@x.example", Operator)
@@ -387,7 +388,8 @@ func TestTabletInput(t *testing.T) {
 	}
 }
 
-// A tablet that is revoked between being let in and being asked for is signed out, and not one that never was.
+// TestNameOfARevokedTablet checks that a tablet revoked during its request is reported as signed out, not as never
+// paired.
 func TestNameOfARevokedTablet(t *testing.T) {
 	f := newFixture(t)
 	tablet, err := f.PairTablet(f.admin, TabletInput{Name: "Hall 2", StationCodes: []string{"s"}})

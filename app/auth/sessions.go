@@ -25,8 +25,8 @@ type Session struct {
 	ExpiresAt  instant.Time `json:"expiresAt"`
 }
 
-// Sessions lists where the caller is signed in, used last first. Whoever came with a key, or through a link for one
-// account, is shown those of that account alone. The list is empty, never nil. Errors: Unauthorized.
+// Sessions returns the caller's sessions, last used first. A caller with a key, or with a link for one account, only
+// gets those of that account. The list is never nil. Errors: Unauthorized.
 func (s *Service) Sessions(p Principal) ([]Session, error) {
 	list := []Session{}
 	err := s.store.View(func(tx *kv.Tx) error {
@@ -50,13 +50,13 @@ func (s *Service) Sessions(p Principal) ([]Session, error) {
 	return list, err
 }
 
-// lastUsed is when a session was used last, to the hour: each use makes it longer, but for those soon after another.
+// lastUsed returns when a session was last used, to the hour: a use extends it at most once an hour.
 func (s *Service) lastUsed(id string, r sessionRecord) instant.Time {
 	return instant.Of(s.sessionEnds(id, r.ExpiresAt.Time).Add(-SessionLifetime))
 }
 
-// EndSessions ends what Sessions lists, also on an archived account, but for the one that asks where it is to be kept,
-// and returns how many have ended. Errors: Unauthorized.
+// EndSessions ends the sessions in Sessions, also on an archived account, except the calling one if keepThis is true.
+// It returns how many have ended. Errors: Unauthorized.
 func (s *Service) EndSessions(p Principal, keepThis bool) (ended int, err error) {
 	err = s.update(func(tx *kv.Tx, c *changes) error {
 		if _, err := s.authorize(tx, p, Readonly); err != nil {
@@ -74,8 +74,8 @@ func (s *Service) EndSessions(p Principal, keepThis bool) (ended int, err error)
 	return ended, err
 }
 
-// EndSessionsOf ends the sessions that a user has in the caller's account, and returns how many have ended. Those in
-// other accounts go on there, but may not change to this one any more. Admins only. Errors: Invalid (email), Forbidden,
+// EndSessionsOf ends a user's sessions in the caller's account and returns how many have ended. Sessions in other
+// accounts continue, but can no longer switch to this one. Requires admin. Errors: Invalid (email), Forbidden,
 // NotFound, Conflict on an archived account.
 func (s *Service) EndSessionsOf(p Principal, email string) (ended int, err error) {
 	if email, err = ParseEmail(email); err != nil {
@@ -98,7 +98,7 @@ func (s *Service) EndSessionsOf(p Principal, email string) (ended int, err error
 	return ended, err
 }
 
-// eachSession goes through the sessions that a caller may see and end.
+// eachSession calls fn for the sessions that a caller may see and end.
 func (s *Service) eachSession(tx *kv.Tx, p Principal, fn func(id string, r sessionRecord) error) error {
 	account := p.AccountID
 	if p.Type == TypeSession {
@@ -107,15 +107,15 @@ func (s *Service) eachSession(tx *kv.Tx, p Principal, fn func(id string, r sessi
 			return err
 		}
 		if !own.Bound && own.TabletID == "" {
-			account = "" // a person's, who has proven the address
+			account = "" // a person's, with a verified address
 		}
 	}
 	return sessionsOf(tx, p.Email, account, fn)
 }
 
-// sessionsOf goes through the sessions of an address in an account, "" for all.
+// sessionsOf calls fn for the sessions of an address in an account, "" for all.
 func sessionsOf(tx *kv.Tx, email, account string, fn func(id string, r sessionRecord) error) error {
-	found := map[string]sessionRecord{} // first, since fn may delete them
+	found := map[string]sessionRecord{} // collected first, because fn may delete them
 	for item, err := range sessions.Scan(tx, kv.Range{}) {
 		if err != nil {
 			return err
@@ -132,7 +132,7 @@ func sessionsOf(tx *kv.Tx, email, account string, fn func(id string, r sessionRe
 	return nil
 }
 
-// endSession deletes a session; a tablet is gone from the list of tablets too.
+// endSession deletes a session, and a tablet's record with it.
 func endSession(tx *kv.Tx, p Principal, id string, r sessionRecord, c *changes) error {
 	c.sessions = append(c.sessions, id)
 	err := sessions.Delete(tx, id)

@@ -9,7 +9,7 @@ import (
 	"opsmon/kv"
 )
 
-// addresses of a list of sessions, in its order.
+// idsOf returns the ids of a list of sessions, in its order.
 func idsOf(list []Session) (ids []string) {
 	for _, s := range list {
 		ids = append(ids, s.ID)
@@ -62,7 +62,7 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// Whoever came through a link for one account, or with its key, must not look into another.
+// TestSessionsStayInTheirAccount checks that a caller with a link or key for one account cannot see another.
 func TestSessionsStayInTheirAccount(t *testing.T) {
 	f := newFixture(t)
 	const person = "person@elsewhere.example"
@@ -96,10 +96,10 @@ func TestSessionsStayInTheirAccount(t *testing.T) {
 	still, err := f.AuthenticateSession(away.Session)
 	f.want(err, none)
 	_, err = f.SwitchAccount(still, plantA)
-	f.want(err, errdefs.Forbidden) // it does not come back on this way
+	f.want(err, errdefs.Forbidden) // switching does not give the access back
 }
 
-// A tablet tells when it was used last.
+// TestTabletIsUsed checks a tablet's last use.
 func TestTabletIsUsed(t *testing.T) {
 	f := newFixture(t)
 	made, err := f.PairTablet(f.admin, TabletInput{Name: "hall", Role: Operator, StationCodes: []string{"PACK-1"}})
@@ -122,7 +122,8 @@ func TestTabletIsUsed(t *testing.T) {
 	}
 }
 
-// Whoever sets an appliance up has typed an address and proven none: the session opens that account alone.
+// TestTheSetUpSessionStaysInItsAccount checks that the session of the set-up, whose address is not verified, opens
+// only that account.
 func TestTheSetUpSessionStaysInItsAccount(t *testing.T) {
 	f := newFixture(t)
 	const person = "chief@elsewhere.example"

@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// smtpServer speaks enough SMTP to take a message. What it is to answer to DATA's end is asked of reply.
+// smtpServer implements enough SMTP to accept a message. reply returns the answer to the end of DATA.
 type smtpServer struct {
 	t       testing.TB
 	tls     *tls.Config // nil: plain only
@@ -35,10 +35,10 @@ type smtpServer struct {
 	received chan mailed
 }
 
-// mailed is one message as the server got it.
+// mailed is one message as received.
 type mailed struct {
 	from, to, login string
-	text            string // as it came
+	text            string // raw
 	body            string // decoded
 	secure          bool
 }
@@ -163,7 +163,7 @@ func (s *smtpServer) talk(conn net.Conn) {
 	}
 }
 
-// wait returns the next message that was taken.
+// wait returns the next accepted message.
 func (s *smtpServer) wait() mailed {
 	s.t.Helper()
 	select {
@@ -175,7 +175,7 @@ func (s *smtpServer) wait() mailed {
 	}
 }
 
-// throwAwayCertificate makes a certificate for 127.0.0.1 and a pool that trusts it.
+// throwAwayCertificate returns a certificate for 127.0.0.1 and a pool that trusts it.
 func throwAwayCertificate(t testing.TB) (*tls.Config, *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -9,8 +9,9 @@ import (
 	"opsmon/kv"
 )
 
-// AuthorizeAt checks in a transaction, by authorize, that a caller may act at a station: an operator at the stations that its
-// tablet is bound to, a supervisor and above at every one (decisions.md section 4). Errors: as authorize's, and Forbidden.
+// AuthorizeAt checks in a transaction, with authorize, that a caller may act at a station: an operator at the
+// stations of its tablet, a supervisor and above at every station (decisions.md section 4). Errors: those of
+// authorize, and Forbidden.
 func AuthorizeAt(authorize func(*kv.Tx, Principal, Role) error, tx *kv.Tx, p Principal, need Role, stationCode string) error {
 	if err := authorize(tx, p, need); err != nil || need.AtLeast(Supervisor) || slices.Contains(p.StationCodes, stationCode) {
 		return err
@@ -22,19 +23,19 @@ func AuthorizeAt(authorize func(*kv.Tx, Principal, Role) error, tx *kv.Tx, p Pri
 	return err
 }
 
-// The lengths of initials, in code points (http-api.md section 2.3, Station).
+// The length of initials, in code points (http-api.md section 2.3, Station).
 const (
 	minInitials = 3
 	maxInitials = 8
 )
 
-// Initials returns the initials of a person as they are kept: letters and digits of any script, without the blanks around
-// them. Without any it returns "" where they may be left out. Errors: Invalid (initials).
+// Initials returns the stored form of a person's initials: letters and digits of any script, without surrounding
+// blanks. If they are not required, it returns "" for an empty text. Errors: Invalid (initials).
 func Initials(text string, required bool) (string, error) {
 	trimmed := strings.TrimSpace(text)
 	length, fit := 0, true
 	for i, r := range trimmed {
-		// A mark belongs to the letter before it: scripts such as Hindi and Thai write vowels so.
+		// A mark belongs to the letter before it: vowels of scripts such as Hindi and Thai.
 		fit = fit && (unicode.IsLetter(r) || unicode.IsDigit(r) || i > 0 && unicode.IsMark(r))
 		length++
 	}

@@ -9,7 +9,7 @@ import (
 	"opsmon/kv"
 )
 
-// flush writes when keys were used last and when sessions end, as far as that moved, in one transaction.
+// flush stores the changed last uses of keys and ends of sessions, in one transaction.
 func (s *Service) flush() error {
 	used, ends := s.moved()
 	if len(used)+len(ends) == 0 {
@@ -18,7 +18,7 @@ func (s *Service) flush() error {
 	err := s.store.Update(func(tx *kv.Tx) error {
 		for id, m := range used {
 			if !keys.Has(tx, id) {
-				continue // swept a moment ago
+				continue // swept in the meantime
 			}
 			if err := keyUses.Put(tx, id, instant.OfMs(m.at)); err != nil {
 				return err
@@ -50,13 +50,13 @@ func (s *Service) flush() error {
 	return nil
 }
 
-// move is where a moment that is not written yet has moved, ms.
+// move is the new value, in ms, of a moment that is not stored yet.
 type move struct {
 	of *moment
 	at int64
 }
 
-// moved returns the last uses of keys and the ends of sessions that are not written yet, by id.
+// moved returns the last uses of keys and the ends of sessions that are not stored yet, by id.
 func (s *Service) moved() (used, ends map[string]move) {
 	used, ends = map[string]move{}, map[string]move{}
 	s.mu.RLock()
@@ -74,10 +74,10 @@ func (s *Service) moved() (used, ends map[string]move) {
 	return used, ends
 }
 
-// Sweep removes what has expired: sessions; links, with their codes and tablets that were never paired; and, 400 days
-// after their end, revoked and expired keys, which until then tell a revoked key from one that never was. It shortens
-// sessions from when the clock was ahead. Call it once an hour or so, with a time that can be believed: what it removes
-// is gone for good. Errors are the store's.
+// Sweep removes expired records: sessions; links, with their codes and with tablets that were never paired; and, 400
+// days after their end, revoked and expired keys, which until then distinguish a revoked key from an unknown one. It
+// shortens sessions from when the clock was ahead. It should be called about once an hour, with a trustworthy time,
+// because removal is permanent. Errors are those of the store.
 func (s *Service) Sweep(now time.Time) error {
 	err := s.update(func(tx *kv.Tx, c *changes) error {
 		return errors.Join(s.sweepSessions(tx, now, c), sweepLinks(tx, now), sweepKeys(tx, now, c))
@@ -113,7 +113,7 @@ func (s *Service) sweepSessions(tx *kv.Tx, now time.Time, c *changes) error {
 	return nil
 }
 
-// shorten makes a session end at a time; flush writes it.
+// shorten sets the end of a session; flush stores it.
 func (s *Service) shorten(id string, at time.Time) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

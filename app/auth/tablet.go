@@ -12,7 +12,7 @@ import (
 	"opsmon/kv"
 )
 
-// tabletPrefix starts a tablet's identity. No e-mail address has a colon, so it is never a person's.
+// tabletPrefix starts a tablet's identity. No e-mail address contains a colon, so it is never a person's.
 const tabletPrefix = "tablet:"
 
 // Tablet is a tablet on the floor.
@@ -32,23 +32,23 @@ type Tablet struct {
 	LastUsedAt *instant.Time `json:"lastUsedAt"`
 }
 
-// TabletInput asks for a tablet.
+// TabletInput describes a new tablet.
 type TabletInput struct {
-	Name         string   // 1 to 64 characters, unique in the account but for case and blanks
+	Name         string   // 1 to 64 characters, unique in the account, ignoring case and blanks
 	Role         Role     // operator, supervisor or readonly; empty: operator
-	StationCodes []string // the stations it is bound to; an operator's needs one. The caller knows whether they exist
+	StationCodes []string // its stations; an operator's tablet needs at least one. The caller checks that they exist
 }
 
-// TabletLink is a new tablet and the link that pairs it, by LinkURL.
+// TabletLink is a new tablet and the token of its pairing link (LinkURL).
 type TabletLink struct {
 	Tablet    Tablet
-	Token     string // single use; never to a log
+	Token     string // single use; must not be logged
 	ExpiresAt time.Time
 }
 
 const maxTabletStations = 1000
 
-// Check returns what is wrong with what is asked for, whoever asks: Invalid (name, role, stationCodes[n]).
+// Check validates the input independent of the caller: Invalid (name, role, stationCodes[n]).
 func (in TabletInput) Check() error {
 	if in.Role == "" {
 		in.Role = Operator
@@ -70,7 +70,7 @@ func (in TabletInput) Check() error {
 	return errdefs.InvalidDetails("the tablet", errdefs.Cap(details))
 }
 
-// isStationCode checks the form of http-api.md section 2.3, Station.
+// isStationCode validates the form of http-api.md section 2.3, Station.
 func isStationCode(s string) bool {
 	for i := range len(s) {
 		if !isAlphanumeric(s[i]) && s[i] != '-' && s[i] != '_' {
@@ -80,9 +80,9 @@ func isStationCode(s string) bool {
 	return 1 <= len(s) && len(s) <= 32
 }
 
-// PairTablet adds a tablet and makes the link that pairs it: single use, 15 minutes. Whoever opens that has a session
-// with the tablet's role and stations. Admins only. Errors: Invalid (name, role, stationCodes[n]), Forbidden, Conflict
-// for a name that another tablet has and on an archived account.
+// PairTablet adds a tablet and creates its pairing link, valid once and for 15 minutes. Opening it creates a session
+// with the tablet's role and stations. Requires admin. Errors: Invalid (name, role, stationCodes[n]), Forbidden,
+// Conflict for a name in use and on an archived account.
 func (s *Service) PairTablet(p Principal, in TabletInput) (TabletLink, error) {
 	if in.Role == "" {
 		in.Role = Operator
@@ -133,7 +133,7 @@ func (t tabletRecord) tablet(id string) Tablet {
 	}
 }
 
-// pairUp writes the session of the tablet whose link was opened.
+// pairUp stores the session of a tablet whose link was opened.
 func (s *Service) pairUp(tx *kv.Tx, made secret, link linkRecord, address string) (sessionRecord, error) {
 	if err := s.writable(link.AccountID); err != nil {
 		return sessionRecord{}, err
@@ -158,8 +158,8 @@ func (s *Service) pairUp(tx *kv.Tx, made secret, link linkRecord, address string
 	return session, auditSignIn(tx, made.id, session)
 }
 
-// ListTablets lists the tablets of the caller's account, by name, those not yet paired too. Admins only. The list is
-// empty, never nil. Errors: Forbidden.
+// ListTablets returns the tablets of the caller's account, by name, including those not yet paired. Requires admin.
+// The list is never nil. Errors: Forbidden.
 func (s *Service) ListTablets(p Principal) ([]Tablet, error) {
 	list := []Tablet{}
 	err := s.view(p, func(tx *kv.Tx) error {
@@ -170,7 +170,8 @@ func (s *Service) ListTablets(p Principal) ([]Tablet, error) {
 			tablet := item.Value.tablet(item.Key.B)
 			if id := item.Value.SessionID; id != "" {
 				session, err := sessions.Get(tx, id)
-				if err != nil && !errors.Is(err, kv.ErrNotFound) { // one that was not used for a month has ended
+				// the session of a tablet that was unused for a month has ended
+				if err != nil && !errors.Is(err, kv.ErrNotFound) {
 					return err
 				}
 				if err == nil {
@@ -185,8 +186,8 @@ func (s *Service) ListTablets(p Principal) ([]Tablet, error) {
 	return list, err
 }
 
-// TabletName returns the name that the caller, a tablet, was paired with. Errors: Unauthorized for who is no tablet,
-// such as one that was revoked since it was let in; the store's.
+// TabletName returns the name of the calling tablet. Errors: Unauthorized for a caller that is not a tablet, or no
+// longer; those of the store.
 func (s *Service) TabletName(p Principal) (name string, err error) {
 	err = s.store.View(func(tx *kv.Tx) error {
 		for item, err := range tablets.Scan(tx, kv.Under(tablets, p.AccountID)) {
@@ -203,7 +204,7 @@ func (s *Service) TabletName(p Principal) (name string, err error) {
 	return name, err
 }
 
-// RevokeTablet takes a tablet away: its session and its pairing link end at once. Admins only. Errors: Forbidden,
+// RevokeTablet revokes a tablet: its session and its pairing link end immediately. Requires admin. Errors: Forbidden,
 // NotFound, Conflict on an archived account.
 func (s *Service) RevokeTablet(p Principal, id string) error {
 	return s.write(p, Admin, func(tx *kv.Tx, _ Role, c *changes) error {

@@ -9,15 +9,15 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// maxTracked is how many keys are remembered of each kind.
+// maxTracked is the maximum number of tracked keys of each kind.
 const maxTracked = 10_000
 
-// tracked remembers something of each of maxTracked keys and forgets the one that was seen the longest ago, so that a flood of
-// addresses costs no more memory than that.
+// tracked stores a value for each of up to maxTracked keys and evicts the least recently used, which bounds the
+// memory for a flood of addresses.
 type tracked[V any] struct {
 	mu     sync.Mutex
 	byKey  map[string]*list.Element // of *entry[V]
-	recent *list.List               // front: seen last
+	recent *list.List               // front: last used
 }
 
 type entry[V any] struct {
@@ -29,7 +29,7 @@ func newTracked[V any]() *tracked[V] {
 	return &tracked[V]{byKey: map[string]*list.Element{}, recent: list.New()}
 }
 
-// seen returns the entry of a key, which is made where there is none. t.mu must be held.
+// seen returns the entry of a key, and creates it if missing. t.mu must be held.
 func (t *tracked[V]) seen(key string, make func() V) *entry[V] {
 	element := t.byKey[key]
 	if element == nil {
@@ -59,10 +59,10 @@ func (t *tracked[V]) get(key string) (v V, ok bool) {
 	return v, false
 }
 
-// throttle limits how often something happens for each of many keys.
+// throttle limits how often an event may occur for each of many keys.
 type throttle struct {
-	every time.Duration // one more is allowed
-	burst int           // at once
+	every time.Duration // interval at which one more event is allowed
+	burst int           // maximum number at once
 	keys  *tracked[*rate.Limiter]
 }
 
@@ -70,8 +70,8 @@ func newThrottle(burst int, every time.Duration) *throttle {
 	return &throttle{every: every, burst: burst, keys: newTracked[*rate.Limiter]()}
 }
 
-// take counts one event. When there were too many it is not counted, and retryAfter is how long until one is
-// allowed again.
+// take counts an event. If there were too many, it does not count the event and returns the time until one is allowed
+// again.
 func (t *throttle) take(key string, now time.Time) (allowed bool, retryAfter time.Duration) {
 	t.keys.mu.Lock()
 	defer t.keys.mu.Unlock()
@@ -84,8 +84,8 @@ func (t *throttle) take(key string, now time.Time) (allowed bool, retryAfter tim
 	return true, 0
 }
 
-// AddressKey is what an address is counted under: the address itself, or the /64 network of an IPv6 one, because its
-// owner has all of that. A port is left out.
+// AddressKey returns the key for counting an address: the address itself, or the /64 network of an IPv6 address,
+// which usually has a single owner. It drops a port.
 func AddressKey(address string) string {
 	ip, err := netip.ParseAddr(address)
 	if err != nil {
@@ -104,8 +104,8 @@ func AddressKey(address string) string {
 }
 
 // WrongCredential counts a wrong key, session or link from an address: 20 at once and 10 a minute are allowed
-// (decisions.md section 5). Past that it is false and returns when to try again. Call it for wrong credentials only:
-// a right one from the same address goes on working.
+// (decisions.md section 5). Beyond that it returns false and when to retry. Only wrong credentials may be counted: a
+// valid one from the same address continues to work.
 func (s *Service) WrongCredential(address string) (allowed bool, retryAfter time.Duration) {
 	return s.wrong.take(AddressKey(address), s.clock())
 }

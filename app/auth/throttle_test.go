@@ -26,7 +26,7 @@ func TestWrongCredential(t *testing.T) {
 		wrong("::ffff:10.0.0.1", false, 6*time.Second)
 		wrong("10.0.0.2", true, 0)
 		time.Sleep(4 * time.Second)
-		wrong("10.0.0.1", false, 2*time.Second) // one that was refused does not count
+		wrong("10.0.0.1", false, 2*time.Second) // a refused one is not counted
 		time.Sleep(2 * time.Second)
 		wrong("10.0.0.1", true, 0)
 		wrong("10.0.0.1", false, 6*time.Second)
@@ -36,12 +36,12 @@ func TestWrongCredential(t *testing.T) {
 		}
 		wrong("10.0.0.1", false, 6*time.Second)
 		time.Sleep(time.Hour)
-		for range 20 { // no more than that, however long nothing came
+		for range 20 { // no more, after any time without events
 			wrong("10.0.0.1", true, 0)
 		}
 		wrong("10.0.0.1", false, 6*time.Second)
 	})
-	// A right key from that address works all the while: authenticating does not look at the throttle.
+	// A valid key from that address continues to work: authentication does not use the throttle.
 	_, raw, err := f.CreateKey(f.admin, KeyInput{})
 	f.want(err, none)
 	f.key(raw)
@@ -83,7 +83,7 @@ func TestAddressKey(t *testing.T) {
 	}
 }
 
-// The background work writes the last use within a minute and ends with Close.
+// TestBackground checks that the background work writes the last use within a minute and ends with Close.
 func TestBackground(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)

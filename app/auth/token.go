@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// A token is a prefix that tells its purpose, 168 random bits and a CRC-32C over both, in lower-case base32: 44
-// characters that are safe in a path. The checksum tells a mistyped or cut token from an unknown one without a look
-// at the store, and lets scanners of source code find keys that were committed by mistake.
+// A token is a prefix for its purpose, 168 random bits and a CRC-32C over both, in lower-case base32: 44 characters
+// that are safe in a path. The checksum distinguishes a mistyped or incomplete token from an unknown one without
+// reading the store, and lets scanners of source code find keys that were committed by mistake.
 const (
 	prefixKey     = "opk_" // an API key
 	prefixSession = "ops_" // a session, in its cookie
 	prefixLink    = "opl_" // a one-time link
 	prefixDevice  = "opd_" // a device that sends signals
-	prefixWait    = "opw_" // a browser that waits to be let in, in its cookie
+	prefixWait    = "opw_" // a browser that waits to be signed in, in its cookie
 
 	prefixLen  = 4
 	randomLen  = 21
@@ -27,13 +27,13 @@ const (
 	publicSeed = "id:"
 )
 
-// secret is what is kept of a token.
+// secret is the stored part of a token.
 type secret struct {
 	hash [32]byte
-	id   string // public: it names the token in lists, audit records and logs
+	id   string // public: identifies the token in lists, audit records and logs
 }
 
-// newToken makes a token. The raw text must be shown once and never be kept.
+// newToken returns a new token. The raw text must be shown once and never stored.
 func newToken(prefix string) (raw string, s secret) {
 	var data [randomLen + sumLen]byte
 	rand.Read(data[:randomLen])
@@ -47,7 +47,7 @@ func encode(data []byte) string {
 	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(data))
 }
 
-// decode is the inverse of encode. The one of encoding/base32 allocates and skips line ends.
+// decode is the inverse of encode. That of encoding/base32 allocates and skips line ends.
 func decode(text [tokenLen - prefixLen]byte) (data [randomLen + sumLen]byte, ok bool) {
 	var bits uint64
 	for i, c := range text {
@@ -70,8 +70,8 @@ func decode(text [tokenLen - prefixLen]byte) (data [randomLen + sumLen]byte, ok 
 	return data, true
 }
 
-// checksum is the CRC-32C of the prefix and the random bytes. crc32.Update lets its argument escape, which would
-// be the only allocation on the way of every request.
+// checksum returns the CRC-32C of the prefix and the random bytes. crc32.Update lets its argument escape, which would
+// be the only allocation of a request's authentication.
 func checksum(prefix string, random []byte) uint32 {
 	table := crc32.MakeTable(crc32.Castagnoli)
 	sum := ^uint32(0)
@@ -84,7 +84,7 @@ func checksum(prefix string, random []byte) uint32 {
 	return ^sum
 }
 
-// parseToken returns the hash of a token, and false for what cannot be one. It allocates nothing.
+// parseToken returns the hash of a token, and false if raw is not a token. It allocates nothing.
 func parseToken(prefix, raw string) (hash [32]byte, ok bool) {
 	if len(raw) != tokenLen || raw[:prefixLen] != prefix {
 		return hash, false
@@ -101,14 +101,14 @@ func parseToken(prefix, raw string) (hash [32]byte, ok bool) {
 	return sha256.Sum256(text[:]), true
 }
 
-// publicID derives a public id from a token's hash, so that what is stored under its id is found from the raw token
-// too. It says nothing about the token, of which it is a hash of a hash.
+// publicID derives a public id from a token's hash, which allows finding a record with the raw token too. As a hash
+// of a hash it reveals nothing about the token.
 func publicID(hash [32]byte) string {
 	sum := sha256.Sum256(append([]byte(publicSeed), hash[:]...))
 	return encode(sum[:])[:publicLen]
 }
 
-// newID is a random public id for what has no token.
+// newID returns a random public id for a record without a token.
 func newID() string {
 	var data [8]byte
 	rand.Read(data[:])

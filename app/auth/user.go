@@ -21,8 +21,8 @@ type User struct {
 	CreatedAt instant.Time `json:"createdAt"`
 }
 
-// AddUser gives an address a role in the caller's account; a refusal from an earlier removal ends. Admins only.
-// Errors: Invalid (email, role), Forbidden, Conflict when it was added before or the account is archived.
+// AddUser adds an address with a role to the caller's account, also after an earlier removal. Requires admin. Errors:
+// Invalid (email, role), Forbidden, Conflict if it was added before or the account is archived.
 func (s *Service) AddUser(p Principal, email string, role Role) (User, error) {
 	email, err := checkUser(email, role)
 	if err != nil {
@@ -54,7 +54,7 @@ func addUser(tx *kv.Tx, accountID, email string, role Role, actor audit.Actor) (
 	return User{Email: email, Role: role, CreatedAt: record.CreatedAt}, err
 }
 
-// CheckUser returns what is wrong with an address and a role: Invalid (email, role).
+// CheckUser validates an address and a role: Invalid (email, role).
 func CheckUser(email string, role Role) error {
 	_, err := checkUser(email, role)
 	return err
@@ -69,9 +69,9 @@ func checkUser(email string, role Role) (string, error) {
 	return "", errdefs.InvalidDetails("the user", append(detailsOf(wrongEmail), detailsOf(wrongRole)...))
 }
 
-// SetRole changes the role of a user of the caller's account. An address on the account's domain that was never added
-// is added by it. Admins only. Errors: Invalid (email, role), Forbidden, NotFound, Conflict when nobody would be left
-// as an admin or the account is archived.
+// SetRole changes the role of a user of the caller's account. It adds an address on the account's domain that was
+// never added. Requires admin. Errors: Invalid (email, role), Forbidden, NotFound, Conflict if no admin would remain
+// or the account is archived.
 func (s *Service) SetRole(p Principal, email string, role Role) (User, error) {
 	email, err := checkUser(email, role)
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *Service) SetRole(p Principal, email string, role Role) (User, error) {
 	return user, err
 }
 
-// keepAdmin refuses to take the role from an account's last admin.
+// keepAdmin refuses to change the role of an account's last admin.
 func keepAdmin(tx *kv.Tx, at place, role Role) error {
 	if role != Admin {
 		return nil
@@ -126,8 +126,8 @@ func keepAdmin(tx *kv.Tx, at place, role Role) error {
 	return errdefs.New(errdefs.Conflict, "%s is the account's last admin: make somebody else one first", at.B)
 }
 
-// RemoveUser takes an address out of the caller's account and ends every key and session that it has there, at
-// once. On the account's domain, added or not, it is refused until it is added again. Admins only. Errors: Invalid
+// RemoveUser removes an address from the caller's account and ends all its keys and sessions there immediately. An
+// address on the account's domain, added or not, is refused until it is added again. Requires admin. Errors: Invalid
 // (email), Forbidden, NotFound, Conflict for the last admin and on an archived account.
 func (s *Service) RemoveUser(p Principal, email string) error {
 	email, err := ParseEmail(email)
@@ -166,8 +166,8 @@ func (s *Service) RemoveUser(p Principal, email string) error {
 	})
 }
 
-// endCredentials revokes every key and ends every session of a user in an account. It reads all of them: the
-// memory may not know yet of one that was made a moment ago.
+// endCredentials revokes every key and ends every session of a user in an account. It reads all of them from the
+// store, because the memory may lack a recent one.
 func endCredentials(tx *kv.Tx, at place, c *changes) error {
 	for item, err := range keys.Scan(tx, kv.Range{}) {
 		if err != nil {
@@ -194,8 +194,8 @@ func endCredentials(tx *kv.Tx, at place, c *changes) error {
 	return nil
 }
 
-// ListUsers lists the users who were added to the caller's account, by e-mail. Those who only share its domain are
-// not known. Admins only. The list is empty, never nil. Errors: Forbidden.
+// ListUsers returns the users who were added to the caller's account, by e-mail, not those who only share its domain.
+// Requires admin. The list is never nil. Errors: Forbidden.
 func (s *Service) ListUsers(p Principal) ([]User, error) {
 	list := []User{}
 	err := s.view(p, func(tx *kv.Tx) error {
@@ -212,7 +212,7 @@ func (s *Service) ListUsers(p Principal) ([]User, error) {
 	return list, err
 }
 
-// User reads one user of the caller's account. Admins only. Errors: Invalid (email), Forbidden, NotFound.
+// User returns one user of the caller's account. Requires admin. Errors: Invalid (email), Forbidden, NotFound.
 func (s *Service) User(p Principal, email string) (User, error) {
 	email, err := ParseEmail(email)
 	if err != nil {
@@ -230,7 +230,7 @@ func (s *Service) User(p Principal, email string) (User, error) {
 	return user, err
 }
 
-// view reads for an admin.
+// view runs a read that requires admin.
 func (s *Service) view(p Principal, fn func(tx *kv.Tx) error) error {
 	return s.store.View(func(tx *kv.Tx) error {
 		if _, err := s.authorize(tx, p, Admin); err != nil {
@@ -249,17 +249,18 @@ func (s *Service) isOnDomain(accountID, email string) bool {
 	return found && onDomain(email, account.Domain)
 }
 
-// First is who becomes the first admin of a new account, and what it is let in with.
+// First is the first admin of a new account and its credential.
 type First struct {
 	AccountID, Email string
 	SignIn           bool // with a session rather than an API key
 	Actor            audit.Actor
 }
 
-// BootstrapTx makes a new account's first admin, with an API key or a session, inside the transaction that makes the
-// account (decisions.md section 7, `app init`). When that is committed and the account is known to Accounts, call
-// done: it brings the memory up. Like the transaction's own function it may run more than once; the raw credential and
-// the done of the last run count. Errors: Invalid (email), Conflict when the address is a user of the account already.
+// BootstrapTx creates a new account's first admin, with an API key or a session, in the transaction that creates the
+// account (decisions.md section 7, `app init`). After the commit, and once Accounts has the account, the caller must
+// call done, which updates the memory. Like a transaction's function it may run more than once; the raw credential
+// and the done of the last run count. Errors: Invalid (email), Conflict if the address is already a user of the
+// account.
 func (s *Service) BootstrapTx(tx *kv.Tx, in First) (raw string, done func(), err error) {
 	email, err := ParseEmail(in.Email)
 	if err != nil {
@@ -274,7 +275,7 @@ func (s *Service) BootstrapTx(tx *kv.Tx, in First) (raw string, done func(), err
 		raw, made = newToken(prefixSession)
 		c.sessions = []string{made.id}
 		first := newSession(tx, made, in.AccountID, email, in.Actor.Address)
-		first.Bound = true // nobody has proven the address: in accounts to come it opens nothing
+		first.Bound = true // the address is not verified: the session must not open accounts that are added later
 		err = putSession(tx, made, first)
 	} else {
 		raw, made = newToken(prefixKey)

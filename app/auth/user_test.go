@@ -43,7 +43,7 @@ func TestUsersAreForAdmins(t *testing.T) {
 	}
 }
 
-// A principal is a snapshot; what it may do is decided in the transaction.
+// TestRightsAreCheckedAnew checks that the transaction decides what a principal may do, not the snapshot.
 func TestRightsAreCheckedAnew(t *testing.T) {
 	f := newFixture(t)
 	p := f.user(plantA, "second@x.example", Admin)
@@ -121,7 +121,7 @@ func TestSetRole(t *testing.T) {
 	if user.Role != Operator {
 		t.Errorf("%+v", user)
 	}
-	_, err = f.SetRole(f.admin, "m@x.example", Operator) // nothing changes
+	_, err = f.SetRole(f.admin, "m@x.example", Operator) // changes nothing
 	f.want(err, none)
 	if n := len(f.audited(plantA, "user.setRole")); n != 1 {
 		t.Errorf("%d records", n)
@@ -192,7 +192,7 @@ func TestRemoveUser(t *testing.T) {
 			t.Error(diff)
 		}
 
-		// Added again, the person is let in; what was ended stays so.
+		// After being added again the person can sign in; ended credentials remain invalid.
 		f.restart()
 		_, err = f.AddUser(f.admin, email, Operator)
 		f.want(err, none)
@@ -255,7 +255,7 @@ func TestBootstrap(t *testing.T) {
 	f.want(try(boss), errdefs.Conflict)
 	f.wantField(try("boss"), "email")
 
-	// A transaction that fails leaves nothing.
+	// A failed transaction leaves nothing.
 	broken := errors.New("broken")
 	err := f.store.Update(func(tx *kv.Tx) error {
 		raw, _, err := f.BootstrapTx(tx, First{AccountID: plantB, Email: "b@b.example", Actor: Local(plantB).Actor()})
