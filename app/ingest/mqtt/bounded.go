@@ -16,7 +16,7 @@ func (p *Plant) dial(_ *url.URL, o paho.ClientOptions) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Who ends the client does not wait for a broker that says nothing.
+	// Closing the client must not wait for an unresponsive broker.
 	context.AfterFunc(p.ctx, func() { _ = c.SetReadDeadline(time.Now().Add(farewell)) })
 	return &bounded{Conn: c}, nil
 }
@@ -34,18 +34,18 @@ func (p *Plant) open(o paho.ClientOptions) (net.Conn, error) {
 	return (&tls.Dialer{NetDialer: d, Config: cfg}).DialContext(p.ctx, "tcp", p.cfg.URL.Host)
 }
 
-// mostPacket is the largest packet that the library is shown: a payload that is just too large, and its topic.
+// mostPacket is the maximum packet size that the library gets: a payload that is one byte too large, and its topic.
 const mostPacket = plantPayload + 1 + 2 + 65535 + 2
 
-// bounded is a connection to a broker that may send packets of 256 MiB, which the library would take into memory whole. It
-// shows those as if they ended where they are too large, and drops the rest: they are then refused like other bad messages,
-// and hold up nobody.
+// bounded is a connection to a broker that may send packets of up to 256 MiB, which the library would read into
+// memory as a whole. It truncates packets that are too large and drops the rest: they are then refused like other
+// invalid messages without blocking the connection.
 type bounded struct {
 	net.Conn
-	head []byte // of a packet, as the library is to see it
-	body int    // bytes of the packet that the library is to see
-	drop int    // bytes after them that it is not to see
-	raw  []byte // read and not looked at yet
+	head []byte // start of a packet for the library
+	body int    // remaining bytes of the packet for the library
+	drop int    // bytes after them to drop
+	raw  []byte // read but not processed
 	buf  [4096]byte
 }
 
@@ -80,9 +80,9 @@ func (b *bounded) Read(p []byte) (int, error) {
 	}
 }
 
-// fill reads more.
+// fill reads more bytes.
 func (b *bounded) fill() error {
-	left := copy(b.buf[:], b.raw) // a part of a head at most
+	left := copy(b.buf[:], b.raw) // at most a part of a packet's header
 	n, err := b.Conn.Read(b.buf[left:])
 	b.raw = b.buf[:left+n]
 	if n > 0 {
@@ -91,7 +91,8 @@ func (b *bounded) fill() error {
 	return err
 }
 
-// next reads the head of a packet: its type, and its length in one to four bytes. It is false when there is too little.
+// next parses the header of a packet: its type, and its length in one to four bytes. It returns false if more bytes
+// are needed.
 func (b *bounded) next() bool {
 	if b.drop > 0 {
 		return false

@@ -1,14 +1,14 @@
-// Package mqtt is the second way in for signals (monitoring.md section 2): a broker for devices that speak MQTT 3.1.1 or 5,
-// and a client of the plant's own broker.
+// Package mqtt receives signals over MQTT (monitoring.md section 2). It has a broker for devices that use MQTT 3.1.1
+// or 5, and a client of the plant's own broker.
 //
-// The broker is a funnel and not a switchboard. A device publishes signals of its own stations; nobody may subscribe, nothing
-// is retained, no session outlives its connection, and wills are left out. A message is read, decoded and judged on its
-// connection's own goroutine, then waits in the intake, which gathers what all connections sent and stores it with one sync;
-// only then is it acknowledged, in the order in which it came. A connection that has too much under way is not read from, so
-// that memory is bounded and a flood waits in the network.
+// The broker only collects signals. A device publishes signals of its own stations; it cannot subscribe, nothing is
+// retained, no session outlives its connection, and wills are ignored. A message is read, decoded and validated in
+// the goroutine of its connection and then queued in the intake, which stores the messages of all connections with
+// one sync. After that it is acknowledged, in the order of arrival. The broker stops reading from a connection with
+// too many unacknowledged messages, which bounds memory and leaves a flood in the network.
 //
-// The protocol itself is github.com/mochi-mqtt/server's. What bounds it is here: who may connect, how long anything may
-// take, how large and how many.
+// The protocol is implemented by github.com/mochi-mqtt/server. This package implements the limits: who may connect,
+// timeouts, sizes and numbers.
 package mqtt
 
 import (
@@ -31,44 +31,45 @@ import (
 	"opsmon/app/ingest/signal"
 )
 
-// Devices is what the broker must know of who may connect. *auth.Service is one.
+// Devices authenticates devices; *auth.Service implements it.
 type Devices interface {
 	AuthenticateDevice(token string) (auth.Principal, error)
 	WrongCredential(address string) (allowed bool, retryAfter time.Duration)
 	OnDeviceRevoked(fn func(id string))
 }
 
-// Config is what New needs.
+// Config configures a Broker.
 type Config struct {
 	Devices Devices
 	Signals *signal.Log
-	// Stations tells which stations an account has. Error: it takes no signals now.
+	// Stations returns a function that reports whether a code is a station of an account. Error: the account accepts
+	// no signals now.
 	Stations func(account string) (known func(code string) bool, err error)
-	// Linked is told when the first connection of a device begins, and when its last one has ended and none has come since: a
-	// live one is a sign of life of its stations. source is the device as signals name it, at in ms. It must not wait. nil =
-	// nobody is told.
+	// Linked is called when the first connection of a device begins, and some time after its last one has ended,
+	// because a connected device shows that its stations are alive. source is the device as in its signals, at is in
+	// ms. It must not block. May be nil.
 	Linked func(account, source string, stations []string, at int64, up bool)
-	// Known is called with the connection of each device that has signed in; nil = nobody is told.
+	// Known is called with the connection of each authenticated device; may be nil
 	Known  func(net.Conn)
-	Topics []Topic // the first that fits counts; none = UsualTopic alone
+	Topics []Topic // the first match counts; empty = only UsualTopic
 	Limits Limits
 	Clock  func() time.Time // nil = time.Now
 	Log    *slog.Logger
 }
 
-// Limits bound what devices can ask of the broker. Zero values stand for the usual ones.
-type Limits struct {
-	Connections int // at once, in all
+// Limits limit devices. A zero value selects the default.
+type Limits struct { // total at the same time
+	Connections int // connections of one device at the same time
 	PerDevice   int // connections of one device at once
-	Packet      int // bytes of a packet; a signal takes some hundred
-	InFlight    int // messages of one connection that are not acknowledged yet
+	Packet      int // maximum packet size, in bytes; a signal takes some hundred
+	InFlight    int // unacknowledged messages per connection
 
-	Connect   time.Duration // from the connection to the end of the sign-in
-	Write     time.Duration // for the network to take what is sent to a device
-	Keepalive time.Duration // the longest silence that a device may ask for, in MQTT 5
+	Connect   time.Duration // from the connection to the end of the authentication
+	Write     time.Duration // for sending data to a device
+	Keepalive time.Duration // maximum keepalive interval in MQTT 5
 }
 
-// The usual limits.
+// The default limits.
 const (
 	DefaultConnections = 4096
 	DefaultPerDevice   = 16
@@ -79,7 +80,7 @@ const (
 	defaultWrite     = 10 * time.Second
 	defaultKeepalive = 10 * time.Minute
 
-	// budget is how many bytes of messages wait in the intake, of all connections together. Decoded they take some twenty
+	// budget is the maximum size, in bytes, of queued messages of all connections. Decoded they take about twenty
 	// times as much.
 	budget = 4 << 20
 )
@@ -97,36 +98,36 @@ func (l *Limits) complete() {
 	}
 }
 
-// Refusal says why a connection was refused or ended, for metrics.
+// Refusal is the reason why a connection was refused or closed, for metrics.
 type Refusal string
 
-// The reasons why connections are refused or ended.
+// The reasons why connections are refused or closed.
 const (
 	RefusedCredentials Refusal = "credentials" // unknown user or wrong password
-	RefusedThrottled   Refusal = "throttled"   // likewise, after too many of them from one address
-	RefusedLimit       Refusal = "limit"       // too many connections, in all or of the device
-	RefusedProtocol    Refusal = "protocol"    // no MQTT, an older version, or no sign-in in time
-	EndedForeign       Refusal = "foreign"     // a topic that the device was not given, in MQTT 3.1.1
+	RefusedThrottled   Refusal = "throttled"   // the same, after too many attempts from one address
+	RefusedLimit       Refusal = "limit"       // too many connections, in total or of the device
+	RefusedProtocol    Refusal = "protocol"    // not MQTT, an unsupported version, or no timely authentication
+	EndedForeign       Refusal = "foreign"     // a topic that the device may not use, in MQTT 3.1.1
 	EndedPace          Refusal = "pace"        // too many messages
 	EndedRevoked       Refusal = "revoked"     // the device was revoked
 	EndedStore         Refusal = "store"       // its signals could not be stored
-	EndedSlow          Refusal = "slow"        // it does not read what it is sent
-	EndedProtocol      Refusal = "malformed"   // it broke the protocol, or sent too large a packet
+	EndedSlow          Refusal = "slow"        // the device does not read
+	EndedProtocol      Refusal = "malformed"   // a protocol violation or an oversized packet
 )
 
 var refusals = []Refusal{RefusedCredentials, RefusedThrottled, RefusedLimit, RefusedProtocol, EndedForeign, EndedPace, EndedRevoked, EndedStore, EndedSlow, EndedProtocol}
 
-// Stats are how the broker does, for metrics.
+// Stats are statistics of the broker, for metrics.
 type Stats struct {
 	Connections int
-	Opened      uint64 // connections that signed in
+	Opened      uint64 // authenticated connections
 	Refused     map[Refusal]uint64
-	Messages    uint64 // signals that came, good and bad
+	Messages    uint64 // received signals, valid and invalid
 	BytesIn     uint64
 	BytesOut    uint64
 }
 
-// Broker serves devices. All methods may be called at any time from any goroutine.
+// Broker serves devices. All methods may be called concurrently.
 type Broker struct {
 	cfg    Config
 	server *server.Server
@@ -137,14 +138,14 @@ type Broker struct {
 	mu       sync.Mutex
 	closing  bool
 	conns    map[*conn]struct{}
-	byDevice map[string]map[*conn]struct{} // by id; signed in, or about to be
+	byDevice map[string]map[*conn]struct{} // by id; authenticated, or about to be
 	serving  sync.WaitGroup
 
 	opened, messages, bytesIn, bytesOut atomic.Uint64
 	refused                             map[Refusal]*atomic.Uint64
 }
 
-// New makes a broker. The caller closes it before it closes the store.
+// New returns a broker. The caller must close it before the store.
 func New(cfg Config) *Broker {
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
@@ -161,7 +162,7 @@ func New(cfg Config) *Broker {
 		b.refused[why] = new(atomic.Uint64)
 	}
 	b.server = server.New(&server.Options{
-		Logger: slog.New(slog.DiscardHandler), // it logs what clients send
+		Logger: slog.New(slog.DiscardHandler), // it would log client data
 		Capabilities: &server.Capabilities{
 			MaximumClients: int64(cfg.Limits.Connections), MaximumClientWritesPending: 1, MaximumPacketSize: uint32(cfg.Limits.Packet),
 			ReceiveMaximum: uint16(cfg.Limits.InFlight), MaximumInflight: 1, MinimumProtocolVersion: 4, MaximumQos: 2,
@@ -170,14 +171,14 @@ func New(cfg Config) *Broker {
 		ClientNetReadBufferSize: 4 << 10,
 	})
 	if err := b.server.AddHook(&hook{b: b}, nil); err != nil {
-		panic(err) // the hook's Init gives none
+		panic(err) // the hook's Init returns no error
 	}
 	b.in = newIntake(cfg.Signals.TakeAll, cfg.Stations, cfg.Log)
 	cfg.Devices.OnDeviceRevoked(b.revoked)
 	return b
 }
 
-// Serve serves one connection until it ends. It closes c.
+// Serve serves a connection until it ends, and closes c.
 func (b *Broker) Serve(c net.Conn) {
 	k := newConn(b, c)
 	defer k.Conn.Close()
@@ -187,8 +188,8 @@ func (b *Broker) Serve(c net.Conn) {
 	}
 	defer b.leave(k)
 	defer func() {
-		if v := recover(); v != nil { // a defect of the library must not become ours
-			b.cfg.Log.Error("a connection over MQTT failed", slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
+		if v := recover(); v != nil { // contain a defect of the library
+			b.cfg.Log.Error("MQTT connection failed", slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
 		}
 	}()
 	go k.acknowledge()
@@ -198,10 +199,10 @@ func (b *Broker) Serve(c net.Conn) {
 		b.refused[RefusedProtocol].Add(1)
 	}
 	b.broken(k, err)
-	b.cfg.Log.Debug("a connection over MQTT ended", slog.String("from", k.address), slog.String("device", k.device()), slog.Any("why", err))
+	b.cfg.Log.Debug("MQTT connection ended", slog.String("from", k.address), slog.String("device", k.device()), slog.Any("why", err))
 }
 
-// broken disconnects a device that has broken the protocol, or sent too large a packet, and logs it.
+// broken disconnects a device after a protocol violation or an oversized packet, and logs it.
 func (b *Broker) broken(k *conn, err error) {
 	var code packets.Code
 	cl := k.client.Load()
@@ -220,11 +221,11 @@ func (b *Broker) broken(k *conn, err error) {
 	var out bytes.Buffer
 	farewell := packets.Packet{ProtocolVersion: 5, FixedHeader: packets.FixedHeader{Type: packets.Disconnect}, ReasonCode: code.Code}
 	if farewell.DisconnectEncode(&out) == nil {
-		_, _ = k.Write(out.Bytes()) // it ends in any case
+		_, _ = k.Write(out.Bytes()) // the connection ends in any case
 	}
 }
 
-// enter counts a connection in; false when there are too many, or the broker closes.
+// enter registers a connection; false if there are too many, or the broker is closing.
 func (b *Broker) enter(k *conn) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -253,7 +254,7 @@ func (b *Broker) leave(k *conn) {
 	b.serving.Done()
 }
 
-// claim notes that a connection is a device's, before its credential is looked at for good; false when it has too many.
+// claim assigns a connection to a device before the final check of its credential; false if the device has too many.
 func (b *Broker) claim(k *conn, p auth.Principal) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -272,7 +273,7 @@ func (b *Broker) claim(k *conn, p auth.Principal) bool {
 
 var errRefused = errors.New("refused")
 
-// signIn decides about a connection: nil lets it in. It answers the others.
+// signIn decides whether to accept a connection, which nil does. It answers the refused ones.
 func (b *Broker) signIn(cl *server.Client, pk packets.Packet) error {
 	k, _ := cl.Net.Conn.(*conn)
 	k.judged = true
@@ -282,8 +283,8 @@ func (b *Broker) signIn(cl *server.Client, pk packets.Packet) error {
 		if cl.Properties.ProtocolVersion < 5 {
 			code = three
 		}
-		b.cfg.Log.Debug("a connection over MQTT was refused", slog.String("from", k.address), slog.String("why", string(why)))
-		_ = b.server.SendConnack(cl, code, false, nil) // it is closed in any case
+		b.cfg.Log.Debug("MQTT connection refused", slog.String("from", k.address), slog.String("why", string(why)))
+		_ = b.server.SendConnack(cl, code, false, nil) // the connection is closed in any case
 		return errRefused
 	}
 	user, token := string(pk.Connect.Username), string(pk.Connect.Password)
@@ -292,7 +293,7 @@ func (b *Broker) signIn(cl *server.Client, pk packets.Packet) error {
 		if token != "" {
 			if allowed, _ := b.cfg.Devices.WrongCredential(k.address); !allowed {
 				b.refused[RefusedThrottled].Add(1)
-				return errRefused // not even an answer
+				return errRefused // without an answer
 			}
 		}
 		return refuse(RefusedCredentials, packets.ErrBadUsernameOrPassword, packets.ErrBadUsernameOrPassword)
@@ -300,20 +301,20 @@ func (b *Broker) signIn(cl *server.Client, pk packets.Packet) error {
 	if !b.claim(k, p) {
 		return refuse(RefusedLimit, packets.ErrQuotaExceeded, packets.ErrServerUnavailable)
 	}
-	// From here on a revocation finds the connection; one that came before is seen now.
+	// From here on a revocation finds the connection; this check detects an earlier one.
 	if _, err := b.cfg.Devices.AuthenticateDevice(token); err != nil {
 		return refuse(RefusedCredentials, packets.ErrBadUsernameOrPassword, packets.ErrBadUsernameOrPassword)
 	}
-	cl.ID = p.DeviceID + " " + cl.ID // whoever uses another device's client id ends none of its connections
+	cl.ID = p.DeviceID + " " + cl.ID // a device with the same client id must not take over another's connection
 	b.keepalive(cl)
 	k.client.Store(cl)
-	if k.ended() { // revoked meanwhile
+	if k.ended() { // revoked in the meantime
 		return errRefused
 	}
 	return nil
 }
 
-// keepalive bounds how long a device may be silent. In MQTT 3.1.1 it says itself; a dead network is found by TCP.
+// keepalive limits how long a device may be silent. In MQTT 3.1.1 the device decides; TCP detects a dead network.
 func (b *Broker) keepalive(cl *server.Client) {
 	const longest = 40_000 // seconds; the library adds half of it, in 16 bits
 	most := uint16(min(b.cfg.Limits.Keepalive/time.Second, longest))
@@ -325,7 +326,7 @@ func (b *Broker) keepalive(cl *server.Client) {
 	}
 }
 
-// established logs that a device has connected.
+// established logs a new connection of a device.
 func (b *Broker) established(k *conn) {
 	b.opened.Add(1)
 	k.linked = true
@@ -333,10 +334,10 @@ func (b *Broker) established(k *conn) {
 		b.cfg.Known(k.Conn)
 	}
 	b.links.begin(k.sender, b.cfg.Clock().UnixMilli())
-	b.cfg.Log.Debug("a device is connected over MQTT", slog.String("device", k.sender.device), slog.String("from", k.address))
+	b.cfg.Log.Debug("device connected over MQTT", slog.String("device", k.sender.device), slog.String("from", k.address))
 }
 
-// revoked ends the connections of a device. It is called with locks of the devices held.
+// revoked closes the connections of a device. It is called with locks of the device service held.
 func (b *Broker) revoked(id string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -345,7 +346,7 @@ func (b *Broker) revoked(id string) {
 	}
 }
 
-// endSoon takes nothing more from a connection from now on, and ends it without waiting for it.
+// endSoon stops accepting messages from a connection and closes it in the background.
 func (b *Broker) endSoon(k *conn, why Refusal, code packets.Code) {
 	if k.refuseMore() {
 		b.refused[why].Add(1)
@@ -353,10 +354,10 @@ func (b *Broker) endSoon(k *conn, why Refusal, code packets.Code) {
 	}
 }
 
-// farewell is how long a connection that is ended has to take the reason.
+// farewell is how long a closed connection may take to receive the reason.
 const farewell = time.Second
 
-// disconnect ends a connection; MQTT 5 is told why.
+// disconnect closes a connection; with MQTT 5 it sends the reason.
 func (b *Broker) disconnect(k *conn, code packets.Code) {
 	cut := time.AfterFunc(farewell, k.cut)
 	defer cut.Stop()
@@ -366,14 +367,14 @@ func (b *Broker) disconnect(k *conn, code packets.Code) {
 	k.end()
 }
 
-// Connections returns how many connections of a device are open.
+// Connections returns the number of open connections of a device.
 func (b *Broker) Connections(device string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.byDevice[device])
 }
 
-// Stats returns how the broker does.
+// Stats returns the broker's statistics.
 func (b *Broker) Stats() Stats {
 	b.mu.Lock()
 	n := len(b.conns)
@@ -385,7 +386,7 @@ func (b *Broker) Stats() Stats {
 	return s
 }
 
-// Close ends all connections and returns when nothing of them is left. What was not acknowledged, devices send again.
+// Close closes all connections and waits for them. Devices repeat unacknowledged messages.
 func (b *Broker) Close() {
 	b.mu.Lock()
 	b.closing = true

@@ -27,7 +27,7 @@ import (
 	"opsmon/kv/kvtest"
 )
 
-// TestMain is the worker that evaluates mappings, too: tests start themselves as one.
+// TestMain also runs the worker that evaluates mappings: tests start this binary as a worker.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "work" {
 		if err := transform.Work(os.Stdin, os.Stdout); err != nil {
@@ -123,7 +123,7 @@ func (r *rig) device(name string, stations ...string) string {
 	return token
 }
 
-// stored returns the signals of a station of acme today.
+// stored returns today's signals of a station of acme.
 func (r *rig) stored(station string) []signal.Signal {
 	r.t.Helper()
 	list, err := r.signals.Of("acme", station, signal.Day(time.Now().UnixMilli()))
@@ -146,7 +146,7 @@ func (r *rig) eventually(what string, holds func() bool) {
 	}
 }
 
-// paho connects a client of the library of that name, in MQTT 3.1.1.
+// paho connects a client of the library paho with MQTT 3.1.1.
 func (r *rig) paho(user, token string) paho.Client {
 	r.t.Helper()
 	c := r.pahoOf(user, token, nil)
@@ -172,7 +172,7 @@ func publish(c paho.Client, topic, payload string) bool {
 	return t.WaitTimeout(3*time.Second) && t.Error() == nil && c.IsConnectionOpen()
 }
 
-// bare is a client that speaks packets, for what libraries would not do.
+// bare is a client on the level of packets, for requests that libraries do not send.
 type bare struct {
 	t    testing.TB
 	conn net.Conn
@@ -208,7 +208,7 @@ func (c *bare) send(pk packets.Packet) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	_, _ = c.conn.Write(b.Bytes()) // the broker may have closed it; what is read tells
+	_, _ = c.conn.Write(b.Bytes()) // the broker may have closed the connection; the next read reports that
 }
 
 func (c *bare) connect(user, token string, change func(*packets.Packet)) {
@@ -222,7 +222,7 @@ func (c *bare) connect(user, token string, change func(*packets.Packet)) {
 	c.send(pk)
 }
 
-// read returns the next packet, nil at the connection's end.
+// read returns the next packet, nil at the end of the connection.
 func (c *bare) read() *packets.Packet {
 	c.t.Helper()
 	_ = c.conn.SetReadDeadline(time.Now().Add(10 * time.Second))
@@ -263,7 +263,7 @@ func (c *bare) read() *packets.Packet {
 	return &pk
 }
 
-// want reads a packet of a type with a reason code.
+// want reads a packet and checks its type and reason code.
 func (c *bare) want(kind, code byte) *packets.Packet {
 	c.t.Helper()
 	pk := c.read()
@@ -278,7 +278,7 @@ func (c *bare) publish(id uint16, qos byte, topic, payload string) {
 	c.send(packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Publish, Qos: qos}, TopicName: topic, PacketID: id, Payload: []byte(payload)})
 }
 
-// What a device publishes is stored with everything in it, and acknowledged when it is.
+// TestPublish checks that a device's message is stored completely before it is acknowledged.
 func TestPublish(t *testing.T) {
 	r := newRig(t, nil)
 	c := r.paho("acme/gw", r.device("gw", "S1", "S2"))
@@ -300,7 +300,7 @@ func TestPublish(t *testing.T) {
 		t.Errorf("stored are %+v", yesterday)
 	}
 	if token := c.Publish(topic, 0, false, `{"productive":false}`); !token.WaitTimeout(time.Second) {
-		t.Error("QoS 0 waits")
+		t.Error("publishing with QoS 0 blocks")
 	}
 	if token := c.Publish(topic, 2, false, `{"productive":false}`); !token.WaitTimeout(5*time.Second) || token.Error() != nil {
 		t.Error("QoS 2 does not end")
@@ -315,7 +315,8 @@ func TestPublish(t *testing.T) {
 	}
 }
 
-// Each kind of bad message is refused with its reason, told in the device's line, and harms nothing that was good.
+// TestRefusedMessages checks that each kind of invalid message is refused with its reason, which is shown with the
+// device, and that valid ones are not affected.
 func TestRefusedMessages(t *testing.T) {
 	r := newRig(t, nil)
 	token := r.device("gw", "S1", "X1")
@@ -369,7 +370,8 @@ func TestRefusedMessages(t *testing.T) {
 		t.Errorf("counted are %v", counts)
 	}
 
-	// MQTT 3.1.1 has no reasons: what can never be a signal is acknowledged, a foreign topic ends the connection.
+	// MQTT 3.1.1 has no reasons: an invalid signal is acknowledged, and a topic of another device closes the
+	// connection.
 	old := r.bare(4)
 	old.connect("acme/gw", token, nil)
 	old.want(packets.Connack, 0)
@@ -387,8 +389,8 @@ func TestRefusedMessages(t *testing.T) {
 	r.eventually("the end", func() bool { return r.broker.Stats().Refused[EndedForeign] == 1 })
 }
 
-// An acknowledgement comes only after the store; when it fails none does, and the connection ends so that the device sends
-// again.
+// TestStoreFails checks that a message is acknowledged only after it is stored. If storing fails, the connection is
+// closed without acknowledgement, so that the device repeats the message.
 func TestStoreFails(t *testing.T) {
 	r := newRig(t, nil)
 	fail := true
@@ -422,7 +424,7 @@ func TestStoreFails(t *testing.T) {
 	}
 }
 
-// A flood of one device waits, is told, and does not hold up another.
+// TestFloodWaits checks that a flood from one device is delayed and reported, and does not delay another device.
 func TestFloodWaits(t *testing.T) {
 	r := newRig(t, nil)
 	var err error
@@ -433,7 +435,7 @@ func TestFloodWaits(t *testing.T) {
 	flood.connect("acme/flood", r.device("flood", "S1"), nil)
 	flood.want(packets.Connack, 0)
 	done, _ := r.signals.Admit("acme", "device:acme/flood")
-	done(signal.MaxBatch) // what may come at once
+	done(signal.MaxBatch) // the permitted burst
 	began := time.Now()
 	go func() {
 		for range 20 {
@@ -459,7 +461,8 @@ func TestFloodWaits(t *testing.T) {
 	}
 }
 
-// A device that connects again soon was never away; one that does not is told to have gone when it went.
+// TestLinks checks that a device that reconnects soon was never reported as disconnected, and that one that does not
+// is reported with the time of the disconnection.
 func TestLinks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said []string
@@ -492,7 +495,7 @@ func TestLinks(t *testing.T) {
 	})
 }
 
-// Templates say which topics signals come with.
+// TestTopics checks the topics that templates accept.
 func TestTopics(t *testing.T) {
 	for _, c := range []struct{ template, topic, want string }{
 		{DefaultTopic, "v1/acme/signals/S1", "acme S1"},
@@ -521,7 +524,7 @@ func TestTopics(t *testing.T) {
 	}
 }
 
-// TestObjectOf: the quick way to a signal and the other one find the same station.
+// TestObjectOf checks that the fast and the general decoder find the same station.
 func TestObjectOf(t *testing.T) {
 	for _, rssi := range []string{"-1.50", "-15e-1"} {
 		for _, tt := range []struct{ named, topic, want, issue string }{

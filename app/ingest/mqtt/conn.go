@@ -11,7 +11,7 @@ import (
 	"github.com/mochi-mqtt/server/v2/packets"
 )
 
-// conn is a device's connection. The library reads and writes through it; its times are ours.
+// conn is a device's connection, which the library reads and writes. It sets its own deadlines.
 type conn struct {
 	net.Conn
 	b       *Broker
@@ -19,30 +19,30 @@ type conn struct {
 
 	ctx      context.Context // ends with the connection
 	cancel   context.CancelFunc
-	deaf     atomic.Bool // takes nothing more
-	said     atomic.Bool // it was told why it ends
+	deaf     atomic.Bool // accepts no more messages
+	said     atomic.Bool // the reason for closing was sent
 	client   atomic.Pointer[server.Client]
-	sender   *sender // nil until it is known whose connection it is; set under Broker.mu
-	linked   bool    // used by the goroutine that serves, as is
-	judged   bool    // whether it may sign in was decided
+	sender   *sender // nil until authenticated; set with Broker.mu held
+	linked   bool    // used only by the serving goroutine; so is judged
+	judged   bool    // the authentication was decided
 	inFlight chan struct{}
-	answered atomic.Int64 // when it was last sent an acknowledgement, in ns
+	answered atomic.Int64 // time of the last acknowledgement, in ns
 
 	writing sync.Mutex
 	corked  bool
-	out     []byte // what was written while corked
+	out     []byte // data written while corked
 
 	answers sync.Mutex
 	ready   []ack
 	wake    chan struct{}
 }
 
-// ack is an acknowledgement to be sent.
+// ack is a pending acknowledgement.
 type ack struct {
 	id   uint16
 	qos  byte
 	code packets.Code
-	why  string // for MQTT 5
+	why  string // reason, for MQTT 5
 }
 
 func newConn(b *Broker, c net.Conn) *conn {
@@ -51,7 +51,7 @@ func newConn(b *Broker, c net.Conn) *conn {
 	return k
 }
 
-// device is the id of the device whose connection this is, "" before that is known.
+// device returns the id of the connection's device, "" before authentication.
 func (k *conn) device() string {
 	if k.sender == nil {
 		return ""
@@ -59,24 +59,24 @@ func (k *conn) device() string {
 	return k.sender.device
 }
 
-// within bounds the time until the sign-in is done; the library sets its own bound after it.
+// within sets the deadline of the authentication; afterwards the library sets its own.
 func (k *conn) within(d time.Duration) { _ = k.Conn.SetReadDeadline(time.Now().Add(d)) }
 
-// SetDeadline is what the library calls before each packet that it reads. What is written has a bound of its own.
+// SetDeadline is called by the library before it reads a packet. Writes have a separate deadline.
 func (k *conn) SetDeadline(t time.Time) error { return k.Conn.SetReadDeadline(t) }
 
-// Read counts what comes.
+// Read counts the bytes read.
 func (k *conn) Read(p []byte) (int, error) {
 	n, err := k.Conn.Read(p)
 	k.b.bytesIn.Add(uint64(n))
 	return n, err
 }
 
-// Write writes within a time, so that a device that never reads holds up nobody for longer.
+// Write has a deadline, so a device that never reads cannot block others for longer.
 func (k *conn) Write(p []byte) (int, error) {
 	if len(p) > 0 && p[0]>>4 == packets.Disconnect {
 		if cl := k.client.Load(); k.said.Swap(true) || cl != nil && cl.Properties.ProtocolVersion < 5 {
-			return len(p), nil // once is enough; in MQTT 3.1.1 a broker says no farewell
+			return len(p), nil // send it only once; in MQTT 3.1.1 a broker does not send it
 		}
 	}
 	k.writing.Lock()
@@ -89,13 +89,13 @@ func (k *conn) Write(p []byte) (int, error) {
 }
 
 func (k *conn) send(p []byte) (int, error) {
-	_ = k.Conn.SetWriteDeadline(time.Now().Add(k.b.cfg.Limits.Write)) // a closed one says so below
+	_ = k.Conn.SetWriteDeadline(time.Now().Add(k.b.cfg.Limits.Write)) // Write reports a closed connection
 	n, err := k.Conn.Write(p)
 	k.b.bytesOut.Add(uint64(n))
 	return n, err
 }
 
-// cork gathers what is written until uncork sends it at once.
+// cork buffers written data until uncork sends it in one write.
 func (k *conn) cork() {
 	k.writing.Lock()
 	defer k.writing.Unlock()
@@ -116,7 +116,7 @@ func (k *conn) uncork() error {
 	return err
 }
 
-// Close ends the connection for the library, which calls it before it tells why. Serve closes it.
+// Close ends reads for the library, which calls it before it sends the reason. Serve closes the connection.
 func (k *conn) Close() error {
 	k.cancel()
 	return k.Conn.SetReadDeadline(time.Unix(1, 0))
@@ -125,10 +125,10 @@ func (k *conn) Close() error {
 // cut closes the connection.
 func (k *conn) cut() {
 	k.cancel()
-	_ = k.Conn.Close() // it may be closed already
+	_ = k.Conn.Close() // may be closed already
 }
 
-// end closes the connection and lets go of who waits for it.
+// end closes the connection and releases goroutines that wait for it.
 func (k *conn) end() {
 	k.deaf.Store(true)
 	if cl := k.client.Load(); cl != nil {
@@ -139,21 +139,21 @@ func (k *conn) end() {
 
 func (k *conn) ended() bool { return k.deaf.Load() }
 
-// refuseMore takes nothing more from the connection; false when it was so already.
+// refuseMore stops accepting messages; false if it was called before.
 func (k *conn) refuseMore() bool { return k.deaf.CompareAndSwap(false, true) }
 
-// answer queues an acknowledgement. It does not wait: there are no more of them than messages in flight.
+// answer queues an acknowledgement without blocking: there are at most as many as messages in flight.
 func (k *conn) answer(a ack) {
 	k.answers.Lock()
 	k.ready = append(k.ready, a)
 	k.answers.Unlock()
 	select {
 	case k.wake <- struct{}{}:
-	default: // it will see it
+	default: // already notified
 	}
 }
 
-// acknowledge sends acknowledgements until the connection ends, those that are ready with one write.
+// acknowledge sends acknowledgements until the connection ends, all pending ones in one write.
 func (k *conn) acknowledge() {
 	var list []ack
 	for {
@@ -187,7 +187,7 @@ func (k *conn) acknowledge() {
 	}
 }
 
-// write writes one acknowledgement; there is none for QoS 0.
+// write writes one acknowledgement; QoS 0 has none.
 func (k *conn) write(cl *server.Client, a ack) error {
 	if a.qos == 0 {
 		return nil

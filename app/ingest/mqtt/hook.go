@@ -11,7 +11,7 @@ import (
 	"opsmon/schema/strictjson"
 )
 
-// hook is where the library asks.
+// hook implements the library's callbacks.
 type hook struct {
 	server.HookBase
 	b *Broker
@@ -29,13 +29,13 @@ func (h *hook) Provides(b byte) bool {
 	return false
 }
 
-// OnConnect implements server.Hook: it decides who may connect.
+// OnConnect implements server.Hook: it authenticates a connection.
 func (h *hook) OnConnect(cl *server.Client, pk packets.Packet) error { return h.b.signIn(cl, pk) }
 
-// OnConnectAuthenticate implements server.Hook: OnConnect has looked.
+// OnConnectAuthenticate implements server.Hook: OnConnect has authenticated the connection.
 func (h *hook) OnConnectAuthenticate(*server.Client, packets.Packet) bool { return true }
 
-// OnACLCheck implements server.Hook: nobody may subscribe. Whether a topic may be written to OnPublish decides.
+// OnACLCheck implements server.Hook: it refuses subscriptions. OnPublish checks the topic of a message.
 func (h *hook) OnACLCheck(_ *server.Client, _ string, write bool) bool { return write }
 
 // OnSessionEstablished implements server.Hook.
@@ -45,7 +45,7 @@ func (h *hook) OnSessionEstablished(cl *server.Client, _ packets.Packet) {
 	}
 }
 
-// OnPacketRead implements server.Hook: it takes out of packets what the broker does not do.
+// OnPacketRead implements server.Hook: it removes unsupported features from packets.
 func (h *hook) OnPacketRead(_ *server.Client, pk packets.Packet) (packets.Packet, error) {
 	switch pk.FixedHeader.Type {
 	case packets.Connect:
@@ -55,13 +55,14 @@ func (h *hook) OnPacketRead(_ *server.Client, pk packets.Packet) (packets.Packet
 	case packets.Publish:
 		pk.FixedHeader.Retain = false
 		if strings.HasPrefix(pk.TopicName, "$") {
-			pk.TopicName = "/" + pk.TopicName // the library would drop it without a word; no template has it either way
+			// the library would drop it silently; no template matches it in either form
+			pk.TopicName = "/" + pk.TopicName
 		}
 	}
 	return pk, nil
 }
 
-// OnPacketEncode implements server.Hook: it tells MQTT 5 what the broker does not do.
+// OnPacketEncode implements server.Hook: it informs MQTT 5 clients of unsupported features.
 func (h *hook) OnPacketEncode(_ *server.Client, pk packets.Packet) packets.Packet {
 	if pk.FixedHeader.Type == packets.Connack && pk.ProtocolVersion >= 5 && pk.ReasonCode == 0 {
 		p := &pk.Properties
@@ -74,7 +75,7 @@ func (h *hook) OnPacketEncode(_ *server.Client, pk packets.Packet) packets.Packe
 	return pk
 }
 
-// OnPublish implements server.Hook: it takes a message over. The library does nothing more with it.
+// OnPublish implements server.Hook: it takes over a message, which the library does not process further.
 func (h *hook) OnPublish(cl *server.Client, pk packets.Packet) (packets.Packet, error) {
 	if k, ok := cl.Net.Conn.(*conn); ok {
 		h.b.take(k, cl, &pk)
@@ -82,13 +83,14 @@ func (h *hook) OnPublish(cl *server.Client, pk packets.Packet) (packets.Packet, 
 	return pk, packets.ErrRejectPacket
 }
 
-// maxPace is how long a message waits for its turn before the connection ends.
+// maxPace is the maximum delay of a message by rate limiting before the connection is closed.
 const maxPace = 5_000_000_000 // ns
 
-// soon is how long after its last acknowledgement a device that waits for each sends the next, in ns, about.
+// soon is the approximate time after an acknowledgement in which a device that waits for each one sends the next
+// message, in ns.
 const soon = 10_000_000
 
-// take judges a message and gives it to the intake. It waits while too much is under way.
+// take validates a message and queues it in the intake. It blocks while too many are queued.
 func (b *Broker) take(k *conn, cl *server.Client, pk *packets.Packet) {
 	b.messages.Add(1)
 	if !b.admit(k, cl, pk) {
@@ -106,7 +108,7 @@ func (b *Broker) take(k *conn, cl *server.Client, pk *packets.Packet) {
 	case no.issue == "":
 		m.objects = []any{object}
 	case no.cause == signal.CauseForeign && !five && a.qos > 0:
-		// MQTT 3.1.1 cannot say no. To say yes would be a lie, so the connection ends.
+		// MQTT 3.1.1 cannot refuse a message, and acknowledging it would be wrong, so the connection is closed.
 		b.cfg.Signals.NoteRefused(k.sender.signal(nil), no.cause, no.issue, 1)
 		b.budget.Release(size)
 		b.endSoon(k, EndedForeign, packets.ErrNotAuthorized)
@@ -131,12 +133,12 @@ func (b *Broker) take(k *conn, cl *server.Client, pk *packets.Packet) {
 	}
 }
 
-// admit waits until a connection may send one more; false: the connection has ended, or is made to.
+// admit waits until a connection may send another message; false if the connection has ended or is being closed.
 func (b *Broker) admit(k *conn, cl *server.Client, pk *packets.Packet) bool {
 	if k.ended() {
 		return false
 	}
-	if pk.FixedHeader.Qos == 2 && cl.State.Inflight.Len() >= b.cfg.Limits.InFlight { // it releases none
+	if pk.FixedHeader.Qos == 2 && cl.State.Inflight.Len() >= b.cfg.Limits.InFlight { // the device releases no messages
 		b.endSoon(k, EndedPace, packets.ErrReceiveMaximum)
 		return false
 	}
@@ -160,8 +162,8 @@ func (b *Broker) admit(k *conn, cl *server.Client, pk *packets.Packet) bool {
 	}
 }
 
-// refuse makes an acknowledgement one that tells why. MQTT 3.1.1 gets a plain one: what is wrong with the message would be
-// wrong again, and it would come for ever.
+// refuse adds the reason to an acknowledgement. MQTT 3.1.1 gets a plain one: otherwise the device would repeat the
+// invalid message for ever.
 func (a *ack) refuse(cause signal.Cause, issue string, five bool) {
 	if !five {
 		return
@@ -177,13 +179,13 @@ func (a *ack) refuse(cause signal.Cause, issue string, five bool) {
 	}
 }
 
-// no says why a message is no signal; its issue is "" when it is one.
+// no is the reason why a message is not a signal; its issue is "" if it is one.
 type no struct {
 	cause signal.Cause
 	issue string
 }
 
-// judge makes the object of a message, or says why it is none.
+// judge returns the decoded object of a message, or the reason for refusing it.
 func (b *Broker) judge(s *sender, pk *packets.Packet) (object any, why no) {
 	station := ""
 	for _, t := range b.cfg.Topics {
@@ -206,7 +208,7 @@ func (b *Broker) judge(s *sender, pk *packets.Packet) (object any, why no) {
 	return objectOf(pk.Payload, station)
 }
 
-// objectOf reads a payload as a signal of a station; "" leaves the station to what the payload says.
+// objectOf decodes a payload as a signal of a station; "" takes the station from the payload.
 func objectOf(payload []byte, station string) (object any, why no) {
 	if s, ok := signal.Quick(payload, signal.MQTT); ok && (s.Station == "" || s.Station == station || station == "") {
 		if station != "" {
@@ -225,7 +227,7 @@ func objectOf(payload []byte, station string) (object any, why no) {
 	return properties, place(properties, station)
 }
 
-// place puts the station of a topic into an object that does not name another.
+// place sets the station from a topic in an object, unless the object has a different one.
 func place(object map[string]any, station string) no {
 	if station == "" {
 		return no{}

@@ -10,27 +10,27 @@ import (
 	"opsmon/app/ingest/signal"
 )
 
-// What the intake gathers before it stores: enough messages, or those of a while. Each store costs a sync and some pages of
-// the disk, so that a few hundred signals a second must not make as many; devices do not mind a moment.
+// The intake stores a batch when it has enough messages or after a while. Each batch costs a sync and some pages of
+// the disk, so a few hundred signals a second must share batches; devices tolerate the delay.
 const (
 	gatherFor = 20 * time.Millisecond
-	hurryFor  = 2 * time.Millisecond // when a message's sender waits for each of its messages to be acknowledged
+	hurryFor  = 2 * time.Millisecond // if a sender waits for the acknowledgement of each message
 	enough    = 64
 	most      = 4096
 	queued    = 4096
 )
 
-// storeRest is how long the intake rests when the store takes nothing: devices connect and send again at once.
+// storeRest is the pause after the store failed, because devices reconnect and repeat immediately.
 const storeRest = 500 * time.Millisecond
 
-// sender is who messages come from. It is not changed once it is made.
+// sender is a sender of messages. It is immutable.
 type sender struct {
 	account, source, device string
-	stations                []string        // nil = every station of the account
-	mine                    map[string]bool // the same
+	stations                []string        // nil = all stations of the account
+	mine                    map[string]bool // the same as a set
 }
 
-// newSender makes the sender that a device is.
+// newSender returns the sender of a device.
 func newSender(p auth.Principal) *sender {
 	s := &sender{account: p.AccountID, source: p.Actor().Credential, device: p.DeviceID, stations: p.StationCodes, mine: map[string]bool{}}
 	for _, code := range p.StationCodes {
@@ -39,24 +39,25 @@ func newSender(p auth.Principal) *sender {
 	return s
 }
 
-// maySend reports whether it may send for a station.
+// maySend reports whether the sender may send signals of a station.
 func (s *sender) maySend(station string) bool { return s.stations == nil || s.mine[station] }
 
-// signal returns the sender as the log of signals knows it.
+// signal returns the sender for the log of signals.
 func (s *sender) signal(known func(string) bool) signal.Sender {
 	return signal.Sender{Account: s.account, Source: s.source, Mine: s.maySend, Known: known}
 }
 
-// message is what came at once: one signal from a device, what a mapping made of it from the plant's broker.
+// message is a unit of acknowledgement: one signal from a device, or all signals that a mapping derived from one
+// message of the plant's broker.
 type message struct {
 	from    *sender
-	hurry   bool  // its sender sends the next when this is answered, and the last was a moment ago
-	objects []any // nil when it was refused already and is only to be answered in its turn
-	// answer is told what became of the objects, or that they could not be stored. It must not wait.
+	hurry   bool  // the sender waits for this acknowledgement before it sends the next message
+	objects []any // nil if already refused, only to be answered in order
+	// answer receives the outcomes of the objects, or the error of the store. It must not block.
 	answer func([]signal.Outcome, error)
 }
 
-// intake stores messages of many connections together.
+// intake stores messages of many connections in common batches.
 type intake struct {
 	take     func([]signal.Parcel) ([][]signal.Outcome, error)
 	stations func(account string) (func(string) bool, error)
@@ -66,7 +67,7 @@ type intake struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	done   sync.WaitGroup
-	told   time.Time // when it was last logged that nothing can be stored
+	told   time.Time // when a failure to store was last logged
 }
 
 func newIntake(take func([]signal.Parcel) ([][]signal.Outcome, error), stations func(string) (func(string) bool, error), log *slog.Logger) *intake {
@@ -76,7 +77,7 @@ func newIntake(take func([]signal.Parcel) ([][]signal.Outcome, error), stations 
 	return in
 }
 
-// put hands a message over; false when ctx ends first, or the intake is closed.
+// put queues a message; false if ctx ends first or the intake is closed.
 func (in *intake) put(ctx context.Context, m message) bool {
 	select {
 	case in.queue <- m:
@@ -87,7 +88,7 @@ func (in *intake) put(ctx context.Context, m message) bool {
 	return false
 }
 
-// close ends the intake. What waits is not answered.
+// close stops the intake. Queued messages are not answered.
 func (in *intake) close() {
 	in.cancel()
 	in.done.Wait()
@@ -110,7 +111,7 @@ func (in *intake) run() {
 	}
 }
 
-// gather adds to a batch what comes soon.
+// gather adds the messages that arrive soon to a batch.
 func (in *intake) gather(batch []message) []message {
 	timer := time.NewTimer(gatherFor)
 	defer timer.Stop()
@@ -147,7 +148,7 @@ func (in *intake) store(batch []message) {
 	if err != nil {
 		if now := time.Now(); now.Sub(in.told) > time.Minute {
 			in.told = now
-			in.log.Error("signals that came over MQTT could not be stored; they are not acknowledged, and devices send them again", slog.Any("error", err))
+			in.log.Error("storing MQTT signals failed; they are not acknowledged, so devices will repeat them", slog.Any("error", err))
 		}
 	}
 	for i := range batch {
@@ -169,17 +170,17 @@ func (in *intake) store(batch []message) {
 	}
 }
 
-// sorted is a batch by sender.
+// sorted is a batch grouped by sender.
 type sorted struct {
 	parcels  []signal.Parcel
 	places   []parcelPlace // of each message
 	accounts map[string]knownStations
 }
 
-// parcelPlace is where in the parcels a message's objects are.
+// parcelPlace is the position of a message's objects in the parcels.
 type parcelPlace struct{ parcel, from, to int }
 
-// knownStations tells which stations an account has; err: that cannot be told.
+// knownStations is the result of looking up an account's stations.
 type knownStations struct {
 	known func(string) bool
 	err   error
@@ -214,7 +215,7 @@ func (in *intake) sort(batch []message) sorted {
 	return s
 }
 
-// sleep waits; false when ctx ends first.
+// sleep waits; false if ctx ends first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

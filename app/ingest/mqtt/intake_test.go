@@ -12,8 +12,8 @@ import (
 	"opsmon/app/ingest/signal"
 )
 
-// TestIntake: what comes within a moment is stored together, a device that waits for its answer waits less, and each message
-// is answered in its turn with what became of its own signals.
+// TestIntake checks that messages that arrive together are stored together, that a device waiting for its
+// acknowledgement waits less, and that each message is answered in order with the outcome of its own signals.
 func TestIntake(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var batches []string

@@ -23,7 +23,7 @@ import (
 	"opsmon/app/auth"
 )
 
-// Who may connect: wrong credentials of every kind are refused, and throttled by address as over HTTP.
+// TestCredentials checks that all kinds of wrong credentials are refused, and throttled by address as over HTTP.
 func TestCredentials(t *testing.T) {
 	r := newRig(t, nil)
 	token := r.device("gw", "S1")
@@ -37,11 +37,11 @@ func TestCredentials(t *testing.T) {
 			})
 			c.want(packets.Connack, wrong)
 			if c.read() != nil {
-				t.Error("the connection goes on")
+				t.Error("the connection continues")
 			}
 		}
 		c := r.bare(v)
-		c.connect("ACME/GW", token, nil) // names are without case
+		c.connect("ACME/GW", token, nil) // names are case-insensitive
 		c.want(packets.Connack, 0)
 	}
 	for range 30 {
@@ -55,10 +55,11 @@ func TestCredentials(t *testing.T) {
 	}
 	c := r.bare(4)
 	c.connect("acme/gw", token, nil)
-	c.want(packets.Connack, 0) // the right one goes on working
+	c.want(packets.Connack, 0) // valid credentials continue to work
 }
 
-// A device may not subscribe; its will goes nowhere, nothing is retained, and no session is kept.
+// TestNothingComesBack checks that a device cannot subscribe, that its will is ignored, that nothing is retained, and
+// that no session is stored.
 func TestNothingComesBack(t *testing.T) {
 	r := newRig(t, nil)
 	token := r.device("gw", "S1")
@@ -91,7 +92,8 @@ func TestNothingComesBack(t *testing.T) {
 	}
 }
 
-// A device that is revoked while it is connected is cut off, and nothing that it sends counts any more.
+// TestRevokedWhileConnected checks that a device revoked while connected is disconnected, and that none of its later
+// messages count.
 func TestRevokedWhileConnected(t *testing.T) {
 	r := newRig(t, nil)
 	token, other := r.device("gw", "S1"), r.paho("acme/other", r.device("other", "S2"))
@@ -123,7 +125,8 @@ func TestRevokedWhileConnected(t *testing.T) {
 	}
 }
 
-// The limits on connections: in all, of one device, in time. A client id is the device's own.
+// TestConnectionLimits checks the limits on connections: in total, per device, and in time. A client id is specific
+// to a device.
 func TestConnectionLimits(t *testing.T) {
 	r := newRig(t, func(c *Config) {
 		c.Limits = Limits{Connections: 5, PerDevice: 2, Connect: 300 * time.Millisecond, Keepalive: 20 * time.Second}
@@ -142,7 +145,7 @@ func TestConnectionLimits(t *testing.T) {
 	three.connect("acme/a", a, with("z"))
 	three.want(packets.Connack, 0x97)
 	four := r.bare(4)
-	four.connect("acme/b", b, with("x")) // does not end the first one's
+	four.connect("acme/b", b, with("x")) // does not close the other device's connection
 	four.want(packets.Connack, 0)
 	one.publish(1, 1, "v1/acme/signals/S1", `{"productive":true}`)
 	one.want(packets.Puback, 0)
@@ -158,14 +161,14 @@ func TestConnectionLimits(t *testing.T) {
 		t.Errorf("who does not sign in is served for %s", time.Since(began))
 	}
 	again := r.bare(4)
-	again.connect("acme/b", b, with("x")) // the same device's does, as MQTT wants it
+	again.connect("acme/b", b, with("x")) // the same device's connection is closed, as MQTT requires
 	again.want(packets.Connack, 0)
 	if four.read() != nil {
 		t.Error("two connections have one client id")
 	}
 }
 
-// A client that never reads is ended, and holds up nobody.
+// TestNeverReads checks that a client that never reads is disconnected and blocks nobody.
 func TestNeverReads(t *testing.T) {
 	r := newRig(t, func(c *Config) { c.Limits.Write = 300 * time.Millisecond })
 	deaf := r.bare(5)
@@ -173,7 +176,7 @@ func TestNeverReads(t *testing.T) {
 	deaf.want(packets.Connack, 0)
 	good := r.paho("acme/good", r.device("good", "S2"))
 	done := make(chan struct{})
-	go func() { // it sends what is refused at length, until it is cut off
+	go func() { // sends messages with long refusals until it is disconnected
 		defer close(done)
 		var b bytes.Buffer
 		pk := packets.Packet{ProtocolVersion: 5, FixedHeader: packets.FixedHeader{Type: packets.Publish, Qos: 1}, TopicName: "v1/acme/signals/S1", PacketID: 1, Payload: []byte(`{"` + strings.Repeat("x", 60) + `":1}`)}
@@ -187,7 +190,8 @@ func TestNeverReads(t *testing.T) {
 			}
 		}
 	}()
-	for slowest, end := time.Duration(0), time.After(90*time.Second); ; { // under the race detector it takes long to fill what the system holds
+	// with the race detector it takes long to fill the system's buffers
+	for slowest, end := time.Duration(0), time.After(90*time.Second); ; {
 		began := time.Now()
 		if !publish(good, "v1/acme/signals/S2", `{"productive":true}`) {
 			t.Fatal("a good device was harmed")
@@ -211,7 +215,7 @@ func TestNeverReads(t *testing.T) {
 	}
 }
 
-// What is no MQTT, or more than a packet may have, ends its connection alone.
+// TestGarbage checks that data that is not MQTT, or an oversized packet, closes only its own connection.
 func TestGarbage(t *testing.T) {
 	r := newRig(t, nil)
 	token := r.device("gw", "S1")
@@ -225,8 +229,9 @@ func TestGarbage(t *testing.T) {
 	}()
 	for _, bytes := range [][]byte{
 		[]byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), {0x16, 3, 1, 2, 0}, {0x10, 0xff, 0xff, 0xff, 0x7f}, {0x10, 0xff, 0xff, 0xff, 0xff, 0xff}, {0x30, 0}, {0xff}, {0x10, 0},
-		slices.Concat(connect, []byte{0x32, 0xff, 0xff, 0xff, 0x7f}),                   // a message of 256 MiB
-		slices.Concat(connect, connect), slices.Concat(connect, []byte{0x32, 2, 0, 9}), // a topic longer than its packet
+		slices.Concat(connect, []byte{0x32, 0xff, 0xff, 0xff, 0x7f}), // a message of 256 MiB
+		// a topic longer than its packet
+		slices.Concat(connect, connect), slices.Concat(connect, []byte{0x32, 2, 0, 9}),
 		slices.Concat(connect, []byte{0x36, 5, 0, 1, 'a', 0, 1}), slices.Concat(connect, []byte{0xf0, 0}), slices.Concat(connect, []byte{0x62, 1, 0}),
 		slices.Concat(connect, []byte{0x82, 0}), slices.Concat(connect, []byte{0x32, 8, 0, 1, '#', 0, 1, '{', '}', 0}),
 	} {
@@ -246,7 +251,8 @@ func TestGarbage(t *testing.T) {
 	r.eventually("one connection", func() bool { return r.broker.Stats().Connections == 1 })
 }
 
-// A packet that is too large, or breaks the protocol, is told where MQTT can, counted, and shown with the device.
+// TestTooLarge checks that an oversized packet or a protocol violation is reported to the client if MQTT allows that,
+// counted, and shown with the device.
 func TestTooLarge(t *testing.T) {
 	r := newRig(t, nil)
 	token := r.device("gw", "S1")
@@ -278,7 +284,8 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// FuzzPackets sends the broker bytes after a good sign-in: it must not fail, and store nothing of another's.
+// FuzzPackets sends arbitrary bytes after a valid authentication: the broker must not fail or store signals of
+// others.
 func FuzzPackets(f *testing.F) {
 	r := newRig(f, func(c *Config) { c.Limits.Write, c.Limits.Connect = time.Second, time.Second })
 	token := r.device("gw", "S1")
@@ -314,7 +321,7 @@ func FuzzPackets(f *testing.F) {
 	})
 }
 
-// A thousand connections at once are served, over TLS.
+// TestThousandConnections checks a thousand concurrent connections over TLS.
 func TestThousandConnections(t *testing.T) {
 	r := newRig(t, func(c *Config) { c.Limits.PerDevice = 100 })
 	const devices, each = 10, 100
@@ -352,7 +359,7 @@ func TestThousandConnections(t *testing.T) {
 	}
 }
 
-// overTLS lets the broker listen over TLS as well, and returns what a client needs.
+// overTLS makes the broker also listen over TLS, and returns the client's configuration.
 func (r *rig) overTLS() (address string, client *tls.Config) {
 	r.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

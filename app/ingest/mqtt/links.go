@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// linkPause is for how long a device counts as connected when its last connection has ended: one that connects again soon was
-// never away, and one that does so all the time makes few records.
+// linkPause is how long a device counts as connected after its last connection ended. A device that reconnects within
+// this time was never disconnected, which avoids many records for one that reconnects continuously.
 const linkPause = 10 * time.Second
 
-// links tells of devices that have a live connection.
+// links reports which devices have a connection.
 type links struct {
 	tell  func(account, source string, stations []string, at int64, up bool)
 	pause time.Duration
 
-	mu   sync.Mutex       // held while it is told, so that it is told in order
-	up   map[string]int   // connections by source
-	gone map[string]*gone // sources that have none any more, and still count as connected
+	mu   sync.Mutex       // held while reporting, to preserve the order
+	up   map[string]int   // number of connections by source
+	gone map[string]*gone // sources without a connection that still count as connected
 }
 
-// gone is a device that has just lost its last connection.
+// gone is a device that has lost its last connection within linkPause.
 type gone struct {
 	*sender
 	at    int64
@@ -59,7 +59,7 @@ func (l *links) down(s *sender, at int64) {
 	})
 }
 
-// flush logs all that have lost their connection.
+// flush reports all lost connections.
 func (l *links) flush() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -21,34 +21,34 @@ import (
 	"opsmon/schema/strictjson"
 )
 
-// PlantConfig says how to get signals from the plant's own broker.
+// PlantConfig configures the client of the plant's own broker.
 type PlantConfig struct {
-	URL      *url.URL    // that ParseBrokerURL gives
-	TLS      *tls.Config // nil = the usual one
+	URL      *url.URL    // result of ParseBrokerURL
+	TLS      *tls.Config // nil = default
 	Username string
-	Password func() (string, error) // read at each connection; nil = none
+	Password func() (string, error) // called for each connection; nil = none
 	ClientID string
-	Topics   []string // filters, as MQTT has them
-	Template *Topic   // takes the station out of topics; nil = the payload or the mapping names it
-	// Mapping makes signals of a message; nil = the payload is one.
+	Topics   []string // topic filters
+	Template *Topic   // extracts the station from topics; nil = the payload or the mapping contains it
+	// Mapping derives signals from a message; nil = the payload is a signal.
 	Mapping *transform.Evaluator
-	// Account gives the account that the signals are of. Error: it is not known now.
+	// Account returns the account of the signals. Error: it is not known yet.
 	Account func() (string, error)
 	Log     *slog.Logger
 }
 
-// Bounds of what comes from the plant's broker, which is not ours.
+// Limits for messages from the plant's broker, which is not under our control.
 const (
-	plantPayload  = 256 << 10 // bytes of a message; what is larger is cut off on its way and refused
-	plantSignals  = 1000      // that a mapping may make of one message
-	plantWaiting  = 1000      // messages that are taken and not acknowledged
+	plantPayload  = 256 << 10 // maximum payload, in bytes; a larger one is truncated and refused
+	plantSignals  = 1000      // maximum number of signals that a mapping may derive from one message
+	plantWaiting  = 1000      // maximum number of unacknowledged messages
 	plantRetry    = time.Second
-	plantLongest  = time.Minute // between two attempts to connect
+	plantLongest  = time.Minute // maximum time between two attempts to connect
 	plantFarewell = 250         // ms
 )
 
-// ParseBrokerURL reads the address of a broker: mqtt://host:1883 in the clear, or mqtts://host:8883 over TLS. The ports
-// given here are those that stand for none. Errors say what is wrong with it.
+// ParseBrokerURL parses the address of a broker: mqtt://host:1883 unencrypted, or mqtts://host:8883 over TLS. These
+// ports are the defaults. Errors describe the problem.
 func ParseBrokerURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "mqtt" && u.Scheme != "mqtts" || u.Hostname() == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
@@ -61,12 +61,12 @@ func ParseBrokerURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// CheckFilter returns what is wrong with a topic filter; nil when nothing is.
+// CheckFilter returns the problem of a topic filter, or nil.
 func CheckFilter(filter string) error {
 	levels := strings.Split(filter, "/")
 	for i, level := range levels {
 		if strings.ContainsAny(level, "+#") && level != "+" && (level != "#" || i < len(levels)-1) {
-			return fmt.Errorf("must have + as a whole level and # as the last one alone; it is %q", filter)
+			return fmt.Errorf("must have + only as a whole level and # only as the last level; it is %q", filter)
 		}
 	}
 	if filter == "" || len(filter) > 512 || strings.ContainsRune(filter, 0) || !utf8.ValidString(filter) {
@@ -75,16 +75,17 @@ func CheckFilter(filter string) error {
 	return nil
 }
 
-// PlantStats are how the client of the plant's broker does, for metrics.
+// PlantStats are statistics of the client of the plant's broker, for metrics.
 type PlantStats struct {
 	Connected bool
 	Messages  uint64
-	Ignored   uint64 // of them, those that the mapping makes nothing of
-	Refused   uint64 // of them, those that cannot be signals
+	Ignored   uint64 // messages without a result of the mapping
+	Refused   uint64 // invalid messages
 }
 
-// Plant is a client of the plant's own broker. It connects again for ever, with the same session, and acknowledges what it
-// has stored: what comes while it is away, or while nothing can be stored, the broker keeps.
+// Plant is a client of the plant's own broker. It reconnects indefinitely, with the same session, and acknowledges
+// messages after they are stored: the broker retains those that arrive while it is disconnected, or while nothing can
+// be stored.
 type Plant struct {
 	cfg    PlantConfig
 	b      *Broker
@@ -92,7 +93,7 @@ type Plant struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 
-	waiting chan struct{} // has one for each message that is not acknowledged
+	waiting chan struct{} // one element per unacknowledged message
 	inputs  chan received
 	acks    chan paho.Message
 
@@ -102,7 +103,8 @@ type Plant struct {
 	told                       atomic.Int64 // when a refusal was last logged, ms
 }
 
-// StartPlant connects to the plant's broker. Its signals are stored with those of a Broker, which is closed after it.
+// StartPlant connects to the plant's broker. Its signals are stored by the intake of b, which must be closed after
+// it.
 func StartPlant(b *Broker, cfg PlantConfig) *Plant {
 	p := &Plant{cfg: cfg, b: b, waiting: make(chan struct{}, plantWaiting), inputs: make(chan received, plantWaiting), acks: make(chan paho.Message, plantWaiting)}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
@@ -112,17 +114,17 @@ func StartPlant(b *Broker, cfg PlantConfig) *Plant {
 	return p
 }
 
-// stay connects, and again when the connection is lost, until the end.
+// stay keeps the client connected until it is closed.
 func (p *Plant) stay() {
 	rest := plantRetry
 	for p.ctx.Err() == nil {
 		lost := make(chan error, 1)
 		c := paho.NewClient(p.options(lost))
 		done := c.Connect()
-		done.Wait() // it has bounds of its own
+		done.Wait() // it has its own timeouts
 		if err := done.Error(); err != nil {
 			if p.mayTell() {
-				p.cfg.Log.Warn("the plant's broker cannot be reached; it is tried again", slog.String("broker", p.cfg.URL.Host), slog.Any("error", err))
+				p.cfg.Log.Warn("connecting to the plant's broker failed; will retry", slog.String("broker", p.cfg.URL.Host), slog.Any("error", err))
 			}
 		} else {
 			p.up.Store(true)
@@ -130,7 +132,7 @@ func (p *Plant) stay() {
 			p.subscribe(c)
 			select {
 			case err := <-lost:
-				p.cfg.Log.Warn("the plant's broker is lost; it is tried again", slog.String("broker", p.cfg.URL.Host), slog.Any("error", err))
+				p.cfg.Log.Warn("connection to the plant's broker lost; will reconnect", slog.String("broker", p.cfg.URL.Host), slog.Any("error", err))
 			case <-p.ctx.Done():
 			}
 			p.up.Store(false)
@@ -155,13 +157,13 @@ func (p *Plant) options(lost chan<- error) *paho.ClientOptions {
 	return o.SetCredentialsProvider(p.credentials)
 }
 
-// Close ends the connection. What was not acknowledged comes again when a client with the same id connects.
+// Close closes the connection. Unacknowledged messages are sent again when a client with the same id connects.
 func (p *Plant) Close() {
 	p.cancel()
 	p.work.Wait()
 }
 
-// Stats returns how the client does.
+// Stats returns the client's statistics.
 func (p *Plant) Stats() PlantStats {
 	return PlantStats{Connected: p.up.Load(), Messages: p.messages.Load(), Ignored: p.ignored.Load(), Refused: p.refused.Load()}
 }
@@ -172,12 +174,12 @@ func (p *Plant) credentials() (username, password string) {
 	}
 	password, err := p.cfg.Password()
 	if err != nil {
-		p.cfg.Log.Error("the password for the plant's broker cannot be read", slog.Any("error", err))
+		p.cfg.Log.Error("reading the password for the plant's broker failed", slog.Any("error", err))
 	}
 	return p.cfg.Username, password
 }
 
-// subscribe subscribes, each time anew: the broker may have forgotten the session.
+// subscribe subscribes on each connection, because the broker may have lost the session.
 func (p *Plant) subscribe(c paho.Client) {
 	p.cfg.Log.Info("connected to the plant's broker", slog.String("broker", p.cfg.URL.Host))
 	filters := map[string]byte{}
@@ -186,53 +188,53 @@ func (p *Plant) subscribe(c paho.Client) {
 	}
 	done := c.SubscribeMultiple(filters, nil)
 	if !done.WaitTimeout(defaultConnect) {
-		return // the connection is lost, or ends for its silence
+		return // the connection was lost, or will be closed after a timeout
 	}
 	if err := done.Error(); err != nil {
-		p.cfg.Log.Error("the plant's broker refuses a subscription", slog.Any("error", err))
+		p.cfg.Log.Error("the plant's broker refused a subscription", slog.Any("error", err))
 		return
 	}
 	for filter, code := range done.(*paho.SubscribeToken).Result() {
 		if code > 2 {
-			p.cfg.Log.Error("the plant's broker refuses a subscription", slog.String("topic", filter))
+			p.cfg.Log.Error("the plant's broker refused a subscription", slog.String("topic", filter))
 		}
 	}
 }
 
-// received is a message and the number of the connection that it came by.
+// received is a message and the number of its connection.
 type received struct {
 	paho.Message
 	link uint64
 }
 
-// receive takes a message over. It is called for one after the other, and waits while too many are under way.
+// receive queues a message. It is called sequentially, and blocks while there are too many unacknowledged messages.
 func (p *Plant) receive(_ paho.Client, m paho.Message) {
 	select {
 	case p.waiting <- struct{}{}:
-		p.inputs <- received{m, p.link.Load()} // there is room
+		p.inputs <- received{m, p.link.Load()} // never blocks: waiting limits the number
 	case <-p.ctx.Done():
 	}
 }
 
-// done acknowledges a message, soon.
+// done queues the acknowledgement of a message.
 func (p *Plant) done(m paho.Message) {
-	p.acks <- m // there is room
+	p.acks <- m // never blocks: waiting limits the number
 }
 
-// acknowledge sends acknowledgements: that may wait for the network, which nobody else should.
+// acknowledge sends acknowledgements in its own goroutine, because sending may block on the network.
 func (p *Plant) acknowledge() {
 	for {
 		select {
 		case <-p.ctx.Done():
 			return
 		case m := <-p.acks:
-			m.Ack() // of an earlier connection it goes nowhere, and the message comes again
+			m.Ack() // has no effect for an earlier connection, and the message is sent again
 			<-p.waiting
 		}
 	}
 }
 
-// judge makes signals of messages, one after the other, and gives them to the intake.
+// judge validates messages sequentially and queues their signals in the intake.
 func (p *Plant) judge() {
 	senders := map[string]*sender{}
 	for {
@@ -241,7 +243,7 @@ func (p *Plant) judge() {
 			return
 		case m := <-p.inputs:
 			if m.link != p.link.Load() && m.Qos() > 0 {
-				<-p.waiting // it comes again
+				<-p.waiting // it will be sent again
 				continue
 			}
 			p.messages.Add(1)
@@ -254,7 +256,7 @@ func (p *Plant) judge() {
 	}
 }
 
-// take takes one message; false when it must be tried again.
+// take processes one message; false if it must be retried.
 func (p *Plant) take(m paho.Message, senders map[string]*sender) bool {
 	accountID, err := p.cfg.Account()
 	if err != nil {
@@ -274,7 +276,7 @@ func (p *Plant) take(m paho.Message, senders map[string]*sender) bool {
 	case why.issue != "":
 		p.refused.Add(1)
 		p.b.cfg.Signals.NoteRefused(s.signal(nil), why.cause, why.issue, 1)
-		p.tell("a message of the plant's broker is no signal", errors.New(m.Topic()+": "+why.issue))
+		p.tell("a message from the plant's broker is not a signal", errors.New(m.Topic()+": "+why.issue))
 		p.done(m)
 		return true
 	case len(objects) == 0:
@@ -285,7 +287,7 @@ func (p *Plant) take(m paho.Message, senders map[string]*sender) bool {
 	return p.b.cfg.Signals.Await(p.ctx, s.account, s.source) == nil && p.put(m, s, objects)
 }
 
-// put passes signals to the intake, and retries those that could not be stored.
+// put queues signals in the intake, and retries those that could not be stored.
 func (p *Plant) put(m paho.Message, s *sender, objects []any) bool {
 	var answer func(outcomes []signal.Outcome, err error)
 	answer = func(outcomes []signal.Outcome, err error) {
@@ -296,7 +298,7 @@ func (p *Plant) put(m paho.Message, s *sender, objects []any) bool {
 		for _, o := range outcomes {
 			if !o.Accepted {
 				p.refused.Add(1)
-				p.tell("a message of the plant's broker is no signal", errors.New(m.Topic()+": "+o.Issue))
+				p.tell("a message from the plant's broker is not a signal", errors.New(m.Topic()+": "+o.Issue))
 				break
 			}
 		}
@@ -305,7 +307,7 @@ func (p *Plant) put(m paho.Message, s *sender, objects []any) bool {
 	return p.b.in.put(p.ctx, message{from: s, objects: objects, answer: answer})
 }
 
-// objects makes what signals are read from. Error: it may be tried again.
+// objects returns the decoded signals of a message. After an error it may be retried.
 func (p *Plant) objects(m paho.Message) (list []any, why no, err error) {
 	payload := m.Payload()
 	if len(payload) > plantPayload {
@@ -340,7 +342,7 @@ func (p *Plant) objects(m paho.Message) (list []any, why no, err error) {
 	return list, why, nil
 }
 
-// mapped reads what a mapping gives: an object, or an array of them.
+// mapped decodes a mapping's result: an object or an array of objects.
 func mapped(value []byte, station string) (list []any, why no) {
 	v, err := strictjson.Decode(value)
 	if err != nil {
@@ -363,7 +365,7 @@ func mapped(value []byte, station string) (list []any, why no) {
 	return list, no{}
 }
 
-// mayTell reports whether something may be logged that could come with each message.
+// mayTell limits the log messages that could occur for each message: it reports whether one may be logged now.
 func (p *Plant) mayTell() bool {
 	now, last := time.Now().UnixMilli(), p.told.Load()
 	return now-last >= time.Minute.Milliseconds() && p.told.CompareAndSwap(last, now)

@@ -22,7 +22,7 @@ import (
 	"opsmon/app/ingest/transform"
 )
 
-// foreign is the plant's own broker: the library as it comes, with sessions.
+// foreign is the plant's own broker: the library with sessions and without our hook.
 type foreign struct {
 	*server.Server
 	t       testing.TB
@@ -127,8 +127,8 @@ func workerOf(t testing.TB, expression string) *transform.Evaluator {
 	return e
 }
 
-// TestPlantBroker: what comes from the plant's broker is mapped and stored; a bad message is refused and acknowledged, and
-// stops none of the good ones.
+// TestPlantBroker checks that messages from the plant's broker are mapped and stored, and that an invalid message is
+// refused, acknowledged and does not affect the valid ones.
 func TestPlantBroker(t *testing.T) {
 	r := newRig(t, nil)
 	f := newForeign(t)
@@ -148,9 +148,9 @@ func TestPlantBroker(t *testing.T) {
 		{"line/a/S1", `{"state":"none"}`},
 		{"line/a/X9", `{"state":"run"}`},           // the account has no such station
 		{"line/S1", `{"state":"run"}`},             // does not fit the template
-		{"line/a/S1", `{"state":"run","v":1e300}`}, // no measurement
-		{"line/a/S1", "\xff\xfe no JSON"},          // a text to the mapping
-		{"line/a/S1", strings.Repeat("x", 10<<20)}, // gigantic
+		{"line/a/S1", `{"state":"run","v":1e300}`}, // out of range
+		{"line/a/S1", "\xff\xfe no JSON"},          // a string for the mapping
+		{"line/a/S1", strings.Repeat("x", 10<<20)}, // oversized
 		{"line/a/S1", `{"state":"stop"}`},
 	} {
 		f.say(m.topic, m.payload)
@@ -165,7 +165,8 @@ func TestPlantBroker(t *testing.T) {
 	}
 }
 
-// TestPlantBrokerGoesAway: the client comes back, with what was sent meanwhile, and acknowledges only what is stored.
+// TestPlantBrokerGoesAway checks that the client reconnects, receives the messages sent in the meantime, and
+// acknowledges only stored ones.
 func TestPlantBrokerGoesAway(t *testing.T) {
 	r := newRig(t, nil)
 	var fail atomic.Bool
@@ -199,14 +200,14 @@ func TestPlantBrokerGoesAway(t *testing.T) {
 	f.open(f.address)
 	r.eventually("what came meanwhile", func() bool { return len(r.stored("S1")) == 4 && f.acked.Load() == 4 })
 
-	// A client that is ended and started again goes on where it was.
+	// A restarted client continues with the same session.
 	p.Close()
 	send(5)
 	r.plant(f, nil)
 	r.eventually("the fifth", func() bool { return len(r.stored("S1")) == 5 })
 }
 
-// TestPlantWithoutAccount: signals wait until it is known whose they are.
+// TestPlantWithoutAccount checks that signals are not acknowledged until the account is known.
 func TestPlantWithoutAccount(t *testing.T) {
 	r := newRig(t, nil)
 	f := newForeign(t)
@@ -225,7 +226,7 @@ func TestPlantWithoutAccount(t *testing.T) {
 	r.eventually("the signal", func() bool { return f.acked.Load() == 1 && len(r.stored("S1")) == 1 })
 }
 
-// TestBounded: packets come through as they are, and those that are too large are cut, whatever the reads.
+// TestBounded checks that packets pass unchanged, and that oversized ones are truncated, for all sizes of reads.
 func TestBounded(t *testing.T) {
 	packet := func(body []byte) []byte {
 		head := []byte{0x32}
@@ -251,7 +252,7 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// chunked is a connection that gives bytes in pieces.
+// chunked is a connection that returns bytes in pieces.
 type chunked struct {
 	net.Conn
 	b []byte

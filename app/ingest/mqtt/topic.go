@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Topic is a template of topics that signals come with: levels that are text, + for any one, {account} or {station}.
+// Topic is a template for topics of signals: levels of literal text, + for any text, {account} or {station}.
 type Topic struct {
 	text   string
 	levels []string
 }
 
-// UsualTopic is DefaultTopic, read.
+// UsualTopic returns DefaultTopic, parsed.
 func UsualTopic() Topic {
 	t, err := ParseTopic(DefaultTopic)
 	if err != nil {
-		panic(err) // it is a constant
+		panic(err) // the constant is valid
 	}
 	return t
 }
@@ -30,7 +30,7 @@ const (
 	anyLevel     = "+"
 )
 
-// ParseTopic reads a template. Errors say what is wrong with it.
+// ParseTopic parses a template. Errors describe the problem.
 func ParseTopic(text string) (Topic, error) {
 	t := Topic{text: text, levels: strings.Split(text, "/")}
 	count := map[string]int{}
@@ -44,7 +44,7 @@ func ParseTopic(text string) (Topic, error) {
 	case len(text) > 512:
 		return t, fmt.Errorf("must be 512 bytes or fewer; it has %d", len(text))
 	case strings.HasPrefix(text, "$"):
-		return t, errors.New("must not begin with $, which is the broker's own")
+		return t, errors.New("must not begin with $, which is reserved for the broker")
 	case count[stationLevel] != 1:
 		return t, fmt.Errorf("must have the level {station} once, such as %s; it is %q", DefaultTopic, text)
 	case count[accountLevel] > 1:
@@ -53,7 +53,7 @@ func ParseTopic(text string) (Topic, error) {
 	return t, nil
 }
 
-// match takes a topic apart. account is "" where the template does not say.
+// match extracts account and station from a topic. account is "" if the template does not contain it.
 func (t Topic) match(topic string) (account, station string, ok bool) {
 	for i, level := range t.levels {
 		part, rest, more := strings.Cut(topic, "/")

@@ -8,20 +8,20 @@ import (
 	"opsmon/app/column"
 )
 
-// Signals are stored by columns, because what a machine sends changes little from one signal to the next. The stored form
-// is a format byte, where it is compressed the times of the first and the last signal, so that who looks for others need
-// not decompress it, and a payload:
+// Signals are stored by column, because values of a machine change little from one signal to the next. The stored
+// form is a format byte, in the compressed format the times of the first and the last signal (a reader of other times
+// then need not decompress), and a payload:
 //
 //	count
-//	strings         how many, then each with its length: accounts, stations, sources, codes and ids, "" not among them
-//	columns         account, station, source, error code, id, mask, corrected: numbers, those of strings from 1, 0 = ""
+//	strings         number, then each with its length: accounts, stations, sources, codes and ids, without ""
+//	columns         account, station, source, error code, id, mask, corrected: numbers; strings from 1, 0 = ""
 //	at              first, then differences of differences, ms
-//	arrived         less at, differences, ms
-//	fields          of each that a mask holds: scale, then its numbers where it is set
+//	arrived         minus at, differences, ms
+//	fields          each field in a mask: scale, then its numbers where it is set
 //
-// Numbers are varints. A column whose numbers are all equal is written as 0 and that number, any other as 1 and all of
-// them. A field's numbers are whole ones after multiplication with 10^scale, as differences; with the scale raw they are
-// the bits of float64, each combined with the one before it by exclusive or.
+// Numbers are varints. A column of equal numbers is written as 0 and that number, any other as 1 and all numbers. The
+// numbers of a field are multiplied by 10^scale to become integers, and written as differences; with the scale raw
+// they are the bits of float64, each XORed with the previous one.
 const (
 	formatPlain byte = 1
 	formatZstd  byte = 2
@@ -34,19 +34,19 @@ const (
 
 var powers = [scales]float64{1, 10, 100, 1000}
 
-// maxCount bounds how many signals one value may claim to hold.
+// maxCount is the maximum number of signals that a stored value may claim to have.
 const maxCount = 10_000_000
 
-// compression makes at most 256 MiB of a part, which is one station's day.
+// compression decompresses at most 256 MiB per part, which is one station's day.
 var compression = column.NewCompression(256 << 20)
 
-// texts are the columns of strings, in their order.
+// texts are the string columns, in order.
 var texts = []func(*Signal) *string{
 	func(s *Signal) *string { return &s.Account }, func(s *Signal) *string { return &s.Station }, func(s *Signal) *string { return &s.Source },
 	func(s *Signal) *string { return &s.ErrorCode }, func(s *Signal) *string { return &s.ID },
 }
 
-// pack returns the stored form of signals, of which there is at least one. Every number must be finite.
+// pack returns the stored form of signals, at least one. All numbers must be finite.
 func pack(list []Signal, compress bool) []byte {
 	var w column.Writer
 	n := len(list)
@@ -77,7 +77,8 @@ func pack(list []Signal, compress bool) []byte {
 	return compression.Compress(binary.AppendVarint(binary.AppendVarint([]byte{formatZstd}, first), end), w.Payload(binary.AppendUvarint(nil, uint64(n))))
 }
 
-// writeTexts writes a column of strings. Strings are compared where that tells as much as their number, which costs more.
+// writeTexts writes a column of strings. It compares strings where possible, because looking up their numbers is
+// slower.
 func writeTexts(w *column.Writer, list []Signal, of func(*Signal) *string) {
 	last := *of(&list[0])
 	number := w.Word(last)
@@ -89,7 +90,7 @@ func writeTexts(w *column.Writer, list []Signal, of func(*Signal) *string) {
 	})
 }
 
-// writeTimes writes when the signals were made, by how the steps between them change, and how late they arrived.
+// writeTimes writes the times of the signals as changes of their intervals, and the delays of their arrival.
 func writeTimes(w *column.Writer, list []Signal) {
 	var last, step int64
 	for i := range list {
@@ -103,7 +104,7 @@ func writeTimes(w *column.Writer, list []Signal) {
 	w.Deltas(len(list), func(i int) int64 { return list[i].Arrived - list[i].At })
 }
 
-// span returns the times of the earliest and the latest of signals, ms.
+// span returns the times of the earliest and the latest signal, ms.
 func span(list []Signal) (first, last int64) {
 	first, last = list[0].At, list[0].At
 	for i := range list {
@@ -112,7 +113,7 @@ func span(list []Signal) (first, last int64) {
 	return first, last
 }
 
-// spanOf returns the times of the first and the last of packed signals without reading them; all times when that cannot be told.
+// spanOf returns the times of the first and the last packed signal without decompressing; all times if unknown.
 func spanOf(stored []byte) (first, last int64) {
 	if len(stored) > 0 && stored[0] == formatZstd {
 		var r column.Reader
@@ -144,13 +145,13 @@ func writeNumbers(w *column.Writer, list []Signal, f Field) {
 	w.Deltas(len(values), func(i int) int64 { return int64(math.Round(values[i] * powers[scale])) })
 }
 
-// whole reports whether a number with that many decimal places is kept exactly.
+// whole reports whether a number with that many decimal places is preserved exactly.
 func whole(n float64, scale int) bool {
 	scaled := math.Round(n * powers[scale])
 	return math.Abs(scaled) < 1<<53 && scaled/powers[scale] == n && !(n == 0 && math.Signbit(n))
 }
 
-// unpack reads what pack has made. The error is column.ErrBroken.
+// unpack decodes the result of pack. The error is column.ErrBroken.
 func unpack(stored []byte) ([]Signal, error) {
 	if len(stored) == 0 {
 		return nil, column.ErrBroken
@@ -183,7 +184,7 @@ func unpack(stored []byte) ([]Signal, error) {
 }
 
 func readSignals(r *column.Reader) []Signal {
-	n := r.Count(2, maxCount) // a signal takes two bytes at least: its time and its arrival
+	n := r.Count(2, maxCount) // a signal takes at least two bytes: time and arrival
 	if r.Dictionary(nil); n == 0 || r.Failed() {
 		r.Fail()
 		return nil
@@ -210,7 +211,7 @@ func readSignals(r *column.Reader) []Signal {
 	return list
 }
 
-// readTimes reads when the signals were made and when they arrived.
+// readTimes reads times and arrivals of the signals.
 func readTimes(r *column.Reader, list []Signal) {
 	var last, step int64
 	for i := 0; i < len(list) && !r.Failed(); i++ {
@@ -232,7 +233,7 @@ func readNumbers(r *column.Reader, list []Signal, f Field) {
 			n++
 		}
 	}
-	at := -1 // the signal whose number was read last
+	at := -1 // index of the last read number's signal
 	next := func() *float64 {
 		for at++; !list[at].Has(f); at++ {
 		}

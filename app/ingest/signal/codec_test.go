@@ -12,7 +12,7 @@ import (
 	"opsmon/app/instant"
 )
 
-// day makes what a station sends in a day, a signal every so many ms: counts, power, speed, a heartbeat.
+// day returns what a station sends in a day, one signal every given number of ms: counts, power, speed, a heartbeat.
 func day(station string, start, every int64, seed uint64) (list []Signal) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	count, meter := 0.0, 1000.0
@@ -57,7 +57,8 @@ func TestPack(t *testing.T) {
 	}
 }
 
-// TestPackedSize: a station that sends every five seconds takes at most 100 KB a day: 10 MB for a hundred.
+// TestPackedSize checks that a station that sends every five seconds takes at most 100 KB a day: 10 MB for a hundred
+// stations.
 func TestPackedSize(t *testing.T) {
 	list := day("F1", 20_000*instant.DayMs, 5000, 2)
 	b := pack(list, true)
@@ -67,7 +68,7 @@ func TestPackedSize(t *testing.T) {
 	}
 }
 
-// FuzzUnpack reads whatever comes. Its seeds are short, so that the engine does not spend its time minimizing.
+// FuzzUnpack decodes arbitrary bytes. Its seeds are short to keep minimization fast.
 func FuzzUnpack(f *testing.F) {
 	f.Add(pack(day("F1", 0, 600_000, 3)[:4], false))
 	f.Add(pack(day("F1", 0, 600_000, 3)[:4], true))
@@ -77,7 +78,7 @@ func FuzzUnpack(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// What was read is packed to the same meaning.
+		// Decoded signals must have the same meaning after packing them again.
 		for i := range list {
 			for n := range list[i].Numbers {
 				if math.IsNaN(list[i].Numbers[n]) || math.IsInf(list[i].Numbers[n], 0) {
@@ -97,7 +98,7 @@ func FuzzUnpack(f *testing.F) {
 	})
 }
 
-// TestUnpackCut: whatever is cut off is missed.
+// TestUnpackCut checks that truncated data is detected.
 func TestUnpackCut(t *testing.T) {
 	for _, compress := range []bool{false, true} {
 		b := pack(day("F1", 0, 3_600_000, 4), compress)

@@ -12,19 +12,19 @@ import (
 	"opsmon/kv"
 )
 
-// A station's signals of one moment are read as a whole, so their number is bounded: a sender that gave millions the same time
-// would exhaust the memory. Signals without a time get that of their arrival, and a batch has 10,000 at most; no machine sends
-// twice as many of one millisecond.
+// All signals of a station with one time are read together, so their number is limited: a sender could otherwise
+// exhaust the memory with millions of equal times. Signals without a time get that of their arrival, and a batch has
+// at most 10,000; no machine sends twice as many in one millisecond.
 const momentMost = 2 * MaxBatch
 
-// Signals are first counted by the hash of their moment, for crowdEvery ms. A moment that has crowdFrom of them then is
-// counted by itself from there on, through restarts. So a sender that goes about it slowly gets fewer than crowdFrom
-// past the bound in each crowdEvery, besides the batches that are being stored when the bound is reached.
+// Signals are first counted by the hash of their moment, for crowdEvery ms. A moment that reaches crowdFrom signals
+// is then counted individually, across restarts. A slow sender can therefore exceed the limit by fewer than crowdFrom
+// signals per crowdEvery, in addition to the batches being stored when the limit is reached.
 const (
 	crowdEvery = 10 * instant.MinuteMs
 	crowdFrom  = 200
-	crowdSlots = 1 << 18 // within crowdEvery each has a hundred of 50,000 signals a second
-	crowdsMost = 1 << 15 // moments that are counted; where there are more, those with the fewest signals are forgotten
+	crowdSlots = 1 << 18 // at 50,000 signals a second, about a hundred per slot within crowdEvery
+	crowdsMost = 1 << 15 // maximum number of counted moments; beyond it those with the fewest signals are dropped
 )
 
 // momentKey is a station's millisecond: account, station, ms.
@@ -34,18 +34,18 @@ func momentOf(s *Signal) momentKey {
 	return momentKey{A: s.Account, B: kv.Pair[string, uint64]{A: s.Station, B: uint64(s.At) ^ 1<<63}}
 }
 
-// crowdsKept has how many signals the store has of moments with many.
+// crowdsKept has the number of stored signals of moments with many.
 var crowdsKept = kv.NewBucket("signalCrowd", kv.PairOf(kv.String, kv.PairOf(kv.String, kv.Uint64)), kv.JSON[int]())
 
-// crowds counts what is stored of moments.
+// crowds counts the stored signals by moment.
 type crowds struct {
-	writing sync.Mutex // held by who writes them
+	writing sync.Mutex // held while writing to the store
 	mu      sync.Mutex
 	seed    maphash.Seed
 	slots   []uint16
-	since   int64 // ms
+	since   int64 // start of the current interval, ms
 	many    map[momentKey]int
-	changed map[momentKey]bool // what is not written yet
+	changed map[momentKey]bool // not written yet
 }
 
 // load reads the stored counts.
@@ -61,14 +61,14 @@ func (c *crowds) load(tx *kv.Tx) error {
 	return nil
 }
 
-// isFull reports whether no more signals of a moment are taken.
+// isFull reports whether a moment accepts no more signals.
 func (c *crowds) isFull(s *Signal) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.many) > 0 && c.many[momentOf(s)] >= momentMost
 }
 
-// add counts signals that were stored at a time, ms, except those whose ids came before.
+// add counts signals stored at now (ms), except duplicates.
 func (c *crowds) add(list []Signal, duplicate []bool, now int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,7 +88,7 @@ func (c *crowds) add(list []Signal, duplicate []bool, now int64) {
 		slot := &c.slots[maphash.Comparable(c.seed, m)%crowdSlots]
 		if *slot++; *slot == crowdFrom {
 			c.many[m], c.changed[m] = crowdFrom, true
-			*slot = 0 // for the others that share it
+			*slot = 0 // for the moments that share it
 		}
 	}
 	if len(c.many) > crowdsMost {
@@ -96,7 +96,7 @@ func (c *crowds) add(list []Signal, duplicate []bool, now int64) {
 	}
 }
 
-// forget drops the half of the moments that have the fewest signals. The caller holds mu.
+// forget drops the half of the moments with the fewest signals. mu must be held.
 func (c *crowds) forget() {
 	all := slices.SortedFunc(maps.Keys(c.many), func(a, b momentKey) int { return cmp.Compare(c.many[a], c.many[b]) })
 	for _, m := range all[:len(all)/2] {
@@ -105,7 +105,7 @@ func (c *crowds) forget() {
 	}
 }
 
-// flushCrowds writes what has changed. Errors: the store's; it is tried again then.
+// flushCrowds writes the changes. Errors are those of the store; the next call retries.
 func (l *Log) flushCrowds() error {
 	c := &l.crowds
 	c.writing.Lock()
@@ -113,7 +113,7 @@ func (l *Log) flushCrowds() error {
 	c.mu.Lock()
 	changed, counts := c.changed, map[momentKey]int{}
 	for m := range changed {
-		counts[m] = c.many[m] // 0: forgotten
+		counts[m] = c.many[m] // 0: dropped
 	}
 	c.changed = map[momentKey]bool{}
 	c.mu.Unlock()
@@ -139,10 +139,10 @@ func (l *Log) flushCrowds() error {
 	c.mu.Lock()
 	maps.Copy(c.changed, changed)
 	c.mu.Unlock()
-	return fmt.Errorf("write how many signals have one time: %w", err)
+	return fmt.Errorf("write the number of signals by time: %w", err)
 }
 
-// sweepCrowds forgets the moments before one, ms.
+// sweepCrowds drops the moments before a time, ms.
 func (l *Log) sweepCrowds(before int64) error {
 	c := &l.crowds
 	c.mu.Lock()

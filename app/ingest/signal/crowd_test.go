@@ -8,8 +8,8 @@ import (
 	"opsmon/kv"
 )
 
-// TestAMomentIsBounded: a sender that gives any number of signals the same time is refused from some number on, which other times
-// and stations do not notice; an id that is sent again does not count.
+// TestAMomentIsBounded checks that a sender of unlimited signals with one time is refused beyond a maximum, that
+// other times and stations are not affected, and that repeated ids do not count.
 func TestAMomentIsBounded(t *testing.T) {
 	r := newRig(t)
 	gw := northgate("device:northgate/gw", "F0", "F1")
@@ -59,8 +59,8 @@ func TestAMomentIsBounded(t *testing.T) {
 	}
 }
 
-// TestAMomentIsBoundedSlowly: neither waiting between batches nor restarts let more signals of one time in, and what is
-// known of a time goes with its signals.
+// TestAMomentIsBoundedSlowly checks that neither waiting between batches nor restarts allow more signals of one time,
+// and that its count is removed with its signals.
 func TestAMomentIsBoundedSlowly(t *testing.T) {
 	r := newRig(t)
 	gw := northgate("device:northgate/gw", "F0", "F1")
@@ -96,7 +96,7 @@ func TestAMomentIsBoundedSlowly(t *testing.T) {
 	}))
 }
 
-// TestForgottenMoments: where very many times have many signals, those that have most are counted on.
+// TestForgottenMoments checks that, with very many crowded times, those with the most signals are still counted.
 func TestForgottenMoments(t *testing.T) {
 	r := newRig(t)
 	batch := func(at int64, n int) {

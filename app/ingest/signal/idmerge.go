@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	mergeFrom  = 8      // runs of a level of the day that goes on are merged
-	topLevel   = 3      // above it runs of the same level are merged into one of it
-	mergePiece = 20_000 // ids that are written in one transaction
-	sweepPiece = 500    // blocks that are removed in one
+	mergeFrom  = 8      // number of runs of one level that are merged during a day
+	topLevel   = 3      // above it, runs are merged into one of the same level
+	mergePiece = 20_000 // ids per transaction
+	sweepPiece = 500    // blocks that one transaction removes
 )
 
-// group gives runs that are to be merged into one, and the level and the bound of the filter of that; none when all is well.
+// group returns runs to merge into one, and that run's level and maximum filter size; none if no merge is due.
 func (m *memory) group(today int64) (runs []*run, level, filterBytes int) {
 	byDay, byLevel := map[int64][]*run{}, map[int][]*run{}
 	for _, r := range m.list() {
@@ -42,7 +42,7 @@ func (m *memory) group(today int64) (runs []*run, level, filterBytes int) {
 	return nil, 0, 0
 }
 
-// mergeIDs merges runs until there are few. Errors: the store's, ctx's.
+// mergeIDs merges runs until there are few. Errors: those of the store and ctx.
 func (l *Log) mergeIDs(ctx context.Context) error {
 	l.ids.merging.Lock()
 	defer l.ids.merging.Unlock()
@@ -62,8 +62,8 @@ func (l *Log) mergeIDs(ctx context.Context) error {
 	}
 }
 
-// mergeRuns writes a run that has what some have, but for ids that have served, in their place. Their blocks stay, for who looks
-// into them. A run that is half written is none, and is removed by sweepOrphans.
+// mergeRuns replaces some runs by one run without their expired ids. The old blocks remain for current readers. An
+// incomplete new run is not registered, and sweepOrphans removes it.
 func (l *Log) mergeRuns(ctx context.Context, runs []*run, level, filterBytes int) ([]*run, error) {
 	served := l.cfg.Clock().UnixMilli() - idMemory.Milliseconds()
 	var readers []*runReader
@@ -114,7 +114,7 @@ func (l *Log) mergeRuns(ctx context.Context, runs []*run, level, filterBytes int
 	})
 }
 
-// readNext returns the next ids of several runs, in the order of their hashes; fewer than most when there are no more.
+// readNext returns the next ids of several runs, ordered by hash; fewer than most at the end.
 func readNext(tx *kv.Tx, readers []*runReader, most int) (ids []came, err error) {
 	for len(ids) < most {
 		var first *runReader
@@ -142,12 +142,12 @@ func numbers(runs []*run) (list []uint64) {
 	return list
 }
 
-// dropBlocks removes the blocks of runs that are none any more. Errors: the store's, ctx's.
+// dropBlocks removes the blocks of unregistered runs. Errors: those of the store and ctx.
 func (l *Log) dropBlocks(ctx context.Context, runs []uint64) error {
 	for _, number := range runs {
 		for more := true; more; {
 			if err := ctx.Err(); err != nil {
-				return err // sweepOrphans goes on at the next start
+				return err // sweepOrphans continues after the next start
 			}
 			if err := l.cfg.Store.Update(func(tx *kv.Tx) error {
 				n := 0
@@ -172,7 +172,7 @@ func (l *Log) dropBlocks(ctx context.Context, runs []uint64) error {
 	return nil
 }
 
-// sweepIDs removes the runs whose ids all came before a moment, ms. Errors: the store's, ctx's.
+// sweepIDs removes the runs whose ids all arrived before a time, ms. Errors: those of the store and ctx.
 func (l *Log) sweepIDs(ctx context.Context, before int64) error {
 	l.ids.merging.Lock()
 	defer l.ids.merging.Unlock()
@@ -197,7 +197,7 @@ func (l *Log) sweepIDs(ctx context.Context, before int64) error {
 	return l.dropBlocks(ctx, numbers(old))
 }
 
-// sweepOrphans removes blocks that are of no run: what the end of the service left half done.
+// sweepOrphans removes blocks without a run, which an interrupted merge has left.
 func (l *Log) sweepOrphans(ctx context.Context) error {
 	l.ids.merging.Lock()
 	defer l.ids.merging.Unlock()
@@ -212,7 +212,7 @@ func (l *Log) sweepOrphans(ctx context.Context) error {
 				next = item.Key.A
 				break
 			}
-			if next == 0 { // numbers begin with 1
+			if next == 0 { // numbers start at 1
 				return nil
 			}
 			if !runsKept.Has(tx, next) {
@@ -227,21 +227,21 @@ func (l *Log) sweepOrphans(ctx context.Context) error {
 	return l.dropBlocks(ctx, slices.Compact(orphans))
 }
 
-// oldIDs are ids as they were before there were runs, in the bucket that has the blocks now: the SHA-256 of account,
-// source, station and id, and when it came, ms.
+// oldIDs are ids in the former format, without runs, in the bucket that now has the blocks: the SHA-256 of account,
+// source, station and id, and the arrival, ms.
 var oldIDs = kv.NewBucket(blocks.Name(), kv.Bytes32, kv.JSON[int64]())
 
-// oldFrom is above the keys of all blocks: the numbers of runs stay below 2^48.
+// oldFrom is above the keys of all blocks: numbers of runs are below 2^48.
 var oldFrom = [32]byte{1: 1}
 
-// allBlocks leaves out old ids.
+// allBlocks returns the range without old ids.
 func allBlocks() kv.Range { return blocks.Between(blockOf(0, 0), blockOf(1<<48, 0)) }
 
-// movePiece is how many old ids are moved in one transaction.
+// movePiece is the number of old ids moved per transaction.
 const movePiece = 20_000
 
-// MigrateIDs prepares a store that keeps each id by itself: it makes runs of the few old ids whose keys could be taken
-// for those of blocks. The others, which may be millions, are moved by moveOldIDs while the service runs.
+// MigrateIDs migrates a store with individual ids: it moves the few old ids whose keys could be confused with those
+// of blocks into runs. moveOldIDs moves the others, possibly millions, while the service is running.
 func MigrateIDs(tx *kv.Tx) error {
 	list, keys, err := readOld(tx, oldIDs.Between([32]byte{}, oldFrom), math.MaxInt)
 	if err != nil {
@@ -258,7 +258,7 @@ func MigrateIDs(tx *kv.Tx) error {
 	return nil
 }
 
-// readOld returns old ids of a range, at most so many, in the order of their hashes.
+// readOld returns at most most old ids of a range, ordered by hash.
 func readOld(tx *kv.Tx, r kv.Range, most int) (list []came, keys [][32]byte, err error) {
 	for item, err := range oldIDs.Scan(tx, r) {
 		if err != nil {
@@ -281,8 +281,7 @@ func deleteOld(tx *kv.Tx, keys [][32]byte) error {
 	return nil
 }
 
-// runsOf makes a run for each UTC day of ids, which are in the order of their hashes: those of a day are merged when
-// it is over.
+// runsOf returns one run per UTC day for ids ordered by hash: runs of a day are merged when the day is over.
 func runsOf(list []came) (runs []*runWriter) {
 	byDay := map[int64][]came{}
 	for _, id := range list {
@@ -294,7 +293,7 @@ func runsOf(list []came) (runs []*runWriter) {
 	return runs
 }
 
-// lookUpOld returns when the id of a signal came, ms, if it is an old one.
+// lookUpOld returns the arrival of an old id, ms, if the signal's id is one.
 func lookUpOld(tx *kv.Tx, s *Signal) (at int64, found bool, err error) {
 	at, err = oldIDs.Get(tx, sumOf(s))
 	if errors.Is(err, kv.ErrNotFound) {
@@ -303,8 +302,7 @@ func lookUpOld(tx *kv.Tx, s *Signal) (at int64, found bool, err error) {
 	return at, err == nil, err
 }
 
-// moveOldIDs makes runs of old ids until there are no more, and drops those that have served. Errors: the store's,
-// ctx's.
+// moveOldIDs moves old ids into runs until none remain, and drops expired ones. Errors: those of the store and ctx.
 func (l *Log) moveOldIDs(ctx context.Context) error {
 	for l.ids.hasOld() {
 		if err := ctx.Err(); err != nil {
@@ -317,7 +315,7 @@ func (l *Log) moveOldIDs(ctx context.Context) error {
 	return nil
 }
 
-// moveSomeOld is moveOldIDs for so many.
+// moveSomeOld is moveOldIDs for at most most ids.
 func (l *Log) moveSomeOld(most int) error {
 	l.ids.merging.Lock()
 	defer l.ids.merging.Unlock()
@@ -346,7 +344,7 @@ func (l *Log) moveSomeOld(most int) error {
 	for _, w := range writers {
 		runs = append(runs, w.run)
 	}
-	// Whoever looks an id up meanwhile has the runs, and finds it there or where it was.
+	// A concurrent lookup uses these runs, and finds the id there or in its old place.
 	l.ids.exchange(nil, runs)
 	if err := l.cfg.Store.Update(func(tx *kv.Tx) error {
 		for _, w := range writers {

@@ -15,23 +15,23 @@ import (
 	"opsmon/kv"
 )
 
-// run is many ids in the order of their hashes, in blocks that each hold an equal part of all hashes. It is not changed.
+// run is an immutable set of ids ordered by hash, in blocks that each cover an equal part of all hashes.
 type run struct {
 	number   uint64
-	level    int   // how often it was merged, at most topLevel
-	from, to int64 // when its first and its last id came, ms
+	level    int   // number of merges, at most topLevel
+	from, to int64 // arrival of the first and the last id, ms
 	count    int
 	blocks   uint64
 	filter   filter
 }
 
-// What a block holds, on average; each id takes sixteen bytes, its hash and when it came, in ms after the run's from.
+// The average content of a block; an id takes sixteen bytes: its hash and its arrival, in ms after the run's from.
 const (
 	idsInBlock = 200
 	idBytes    = len(hash{}) + 4
 )
 
-// longestRun is the longest time that a run can span, ms: 49 days.
+// longestRun is the maximum time span of a run, ms: 49 days.
 const longestRun = 1<<32 - 1
 
 type blockKey = kv.Pair[uint64, uint64] // a run and one of its blocks
@@ -43,38 +43,38 @@ var (
 
 func blockOf(run, block uint64) blockKey { return blockKey{A: run, B: block} }
 
-// part returns in which of n equal parts of all hashes one lies.
+// part returns which of n equal parts of all hashes contains h.
 func (h *hash) part(n uint64) uint64 {
 	hi, _ := bits.Mul64(binary.BigEndian.Uint64(h[:8]), n)
 	return hi
 }
 
-// filter tells of an id whether it may be in a run: lines of 512 bits, of which an id has some in one.
+// filter is a Bloom filter of a run's ids in lines of 512 bits; all bits of an id are in one line.
 type filter struct {
 	words  []uint64
-	probes int // how many bits an id has
+	probes int // number of bits per id
 }
 
 const (
-	filterBits = 10 // for each id, where there is room
+	filterBits = 10 // per id, below the maximum size
 	probesMost = 6
 	lineWords  = 8
 )
 
-// The most bytes of a filter: of a run of the day that goes on, and of one whose day is over.
+// The maximum size of a filter, in bytes: of a run of the current day, and of a run whose day is over.
 const (
 	filterMost       = 768 << 10
 	filterMostClosed = 4 << 20
 )
 
-// newFilter makes a filter for so many ids, of so many bytes at most.
+// newFilter returns a filter for a number of ids, of at most most bytes.
 func newFilter(ids, most int) filter {
 	lines := max(1, min((ids*filterBits+511)/512, most/(lineWords*8)))
-	probes := float64(lines*512) / float64(max(1, ids)) * math.Ln2 // the number that lets the fewest through
+	probes := float64(lines*512) / float64(max(1, ids)) * math.Ln2 // the optimum number
 	return filter{make([]uint64, lineWords*lines), max(1, min(int(probes+0.5), probesMost))}
 }
 
-// place returns the line of an id and a number that chooses its bits there.
+// place returns the line of an id and a number that determines its bits there.
 func (f *filter) place(h *hash) (line []uint64, choice uint64) {
 	at := h.part(uint64(len(f.words)/lineWords)) * lineWords
 	return f.words[at : at+lineWords], binary.BigEndian.Uint64(h[4:]) * 0x9E3779B97F4A7C15
@@ -99,7 +99,7 @@ func (f *filter) may(h *hash) bool {
 	return true
 }
 
-// lookUp returns when an id came, ms, if one of the runs has it: the last time.
+// lookUp returns the last arrival of an id, ms, if one of the runs has it.
 func lookUp(tx *kv.Tx, runs []*run, h hash) (at int64, found bool, err error) {
 	for _, r := range runs {
 		if !r.filter.may(&h) {
@@ -121,10 +121,10 @@ func lookUp(tx *kv.Tx, runs []*run, h hash) (at int64, found bool, err error) {
 	return at, found, nil
 }
 
-// runWriter makes the blocks of a run, of ids in the order of their hashes.
+// runWriter makes the blocks of a run from ids ordered by hash.
 type runWriter struct {
 	*run
-	made  []block // that are whole and not stored yet
+	made  []block // complete blocks that are not stored yet
 	begun block
 }
 
@@ -133,7 +133,7 @@ type block struct {
 	packed []byte
 }
 
-// newRun begins a run of so many ids at most, which came in [from, to].
+// newRun begins a run of at most most ids, which arrived in [from, to].
 func newRun(level int, from, to int64, most, filterBytes int) *runWriter {
 	return &runWriter{run: &run{level: level, from: from, to: to, blocks: uint64(max(1, most/idsInBlock)), filter: newFilter(most, filterBytes)}}
 }
@@ -148,7 +148,7 @@ func (w *runWriter) add(id came) {
 	w.begun.packed = binary.BigEndian.AppendUint32(append(w.begun.packed, id.hash[:]...), uint32(min(id.at-w.from, longestRun)))
 }
 
-// flush completes the block that was begun.
+// flush completes the current block.
 func (w *runWriter) flush() {
 	if len(w.begun.packed) > 0 {
 		w.made = append(w.made, w.begun)
@@ -156,7 +156,7 @@ func (w *runWriter) flush() {
 	}
 }
 
-// put stores the blocks that are whole.
+// put stores the complete blocks.
 func (w *runWriter) put(tx *kv.Tx) error {
 	for _, b := range w.made {
 		if err := blocks.Put(tx, blockOf(w.number, b.number), b.packed); err != nil {
@@ -166,7 +166,7 @@ func (w *runWriter) put(tx *kv.Tx) error {
 	return nil
 }
 
-// putAll stores all blocks, and what makes the run one.
+// putAll stores all blocks, and then registers the run.
 func (w *runWriter) putAll(tx *kv.Tx) error {
 	if err := w.put(tx); err != nil {
 		return err
@@ -174,7 +174,7 @@ func (w *runWriter) putAll(tx *kv.Tx) error {
 	return runsKept.Put(tx, w.number, w.run.pack())
 }
 
-// putRun stores a run with a number of its own; nil is none.
+// putRun stores a run under a new number; nil does nothing.
 func putRun(tx *kv.Tx, w *runWriter) (err error) {
 	if w == nil {
 		return nil
@@ -219,7 +219,7 @@ func openRun(number uint64, stored []byte) (*run, error) {
 	return r, nil
 }
 
-// runOf makes a run of the lowest level of ids, which are in the order of their hashes; nil when there are none.
+// runOf returns a run of the lowest level for ids ordered by hash; nil for none.
 func runOf(ids []came) *runWriter {
 	if len(ids) == 0 {
 		return nil
@@ -233,14 +233,14 @@ func runOf(ids []came) *runWriter {
 	return w
 }
 
-// runReader gives the ids of a run in the order of their hashes.
+// runReader reads the ids of a run ordered by hash.
 type runReader struct {
 	*run
 	next uint64 // block
-	ids  []came // of the block that is read
+	ids  []came // of the current block
 }
 
-// fill reads on until there is a next id; false when there is none.
+// fill reads blocks until there is a next id; false at the end.
 func (r *runReader) fill(tx *kv.Tx) (bool, error) {
 	for len(r.ids) == 0 {
 		if r.next == r.blocks {
@@ -261,7 +261,7 @@ func (r *runReader) fill(tx *kv.Tx) (bool, error) {
 	return true, nil
 }
 
-// open reads a block.
+// open decodes a block.
 func (r *run) open(b []byte) ([]came, error) {
 	if len(b)%idBytes != 0 {
 		return nil, &kv.Error{Op: "read", Bucket: blocks.Name(), Key: fmt.Sprint(r.number), Kind: kv.ErrDamaged, Err: column.ErrBroken}

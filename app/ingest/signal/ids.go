@@ -12,19 +12,20 @@ import (
 	"opsmon/kv"
 )
 
-// An id is known by 96 bits of a SHA-256, so that no two are taken for one. Pack writes the ids that it moves into the store as a
-// run: blocks of ids in the order of their hashes, with the moment at which each came. Runs of a UTC day are merged, eight of a
-// level into one of the next, and when the day is over into one; after seven days a run goes as a whole. So a plant of any size
-// has some 35 runs, ids are written one after the other and never into a page among others, and age is removed without a search.
+// An id is identified by 96 bits of a SHA-256, which makes collisions practically impossible. Pack writes the ids of
+// the packed signals as a run: blocks of ids ordered by hash, with the arrival of each. Runs of a UTC day are merged,
+// eight of one level into one of the next, and into a single run when the day is over; after seven days a run is
+// removed as a whole. A plant of any size therefore has about 35 runs, ids are written sequentially, and expired ones
+// are removed without a search.
 //
-// In memory a run is its filter, which tells of nearly all ids that a run does not have them; what it lets through is looked up
-// in one block of the run. A filter has ten bits for each id up to its bound. A plant of a thousand stations with an id every five
-// seconds (17 million a day) comes to these bounds, and looks up each id in some three runs.
+// Only a run's filter is in memory; it excludes nearly all ids that the run does not have, and the others are looked
+// up in one block of the run. A filter has ten bits per id up to its maximum size. A plant of a thousand stations
+// with an id every five seconds (17 million a day) reaches that size, and looks up each id in about three runs.
 
-// hash is how an id is known, with its account, source and station.
+// hash identifies an id with its account, source and station.
 type hash [12]byte
 
-// hashOf names a signal that has an id.
+// hashOf returns the hash of a signal with an id.
 func hashOf(s *Signal) hash {
 	sum := sumOf(s)
 	return hash(sum[:len(hash{})])
@@ -38,7 +39,7 @@ func sumOf(s *Signal) [sha256.Size]byte {
 	return sha256.Sum256(b)
 }
 
-// came is an id and when it came, ms.
+// came is an id and its arrival, ms.
 type came struct {
 	hash
 	at int64
@@ -46,26 +47,26 @@ type came struct {
 
 func compareHashes(a, b came) int { return bytes.Compare(a.hash[:], b.hash[:]) }
 
-// memory is what is known of ids.
+// memory is the state of ids in memory.
 type memory struct {
 	mu     sync.Mutex
-	recent map[hash]int64  // those of the tail: when they came, ms
-	claims map[hash]*claim // those that are being stored
-	runs   []*run          // is exchanged, never changed
-	old    bool            // the store may have ids that are in no run yet
+	recent map[hash]int64  // arrivals of the ids in the tail, ms
+	claims map[hash]*claim // ids that are being stored
+	runs   []*run          // replaced, never modified
+	old    bool            // the store may have ids in the former format
 
-	merging sync.Mutex    // held by who merges and removes runs
-	packed  chan struct{} // told when there is a new run
+	merging sync.Mutex    // held while merging and removing runs
+	packed  chan struct{} // notified of new runs
 }
 
 // claim is the ids of a batch that is being stored.
 type claim struct {
 	ids  []came
-	done chan struct{} // closed when it is known what became of it
+	done chan struct{} // closed when the outcome is known
 }
 
-// claim finds the signals of a batch whose id came before, and claims the ids of the others until settle is called. Who finds an id
-// claimed waits until it is known whether it came.
+// claim finds the signals of a batch whose id is a duplicate, and claims the ids of the others until settleClaim is
+// called. If an id is already claimed, it waits for the outcome.
 func (l *Log) claim(list []Signal, duplicate []bool) (*claim, error) {
 	if !slices.ContainsFunc(list, func(s Signal) bool { return s.ID != "" }) {
 		return nil, nil
@@ -88,14 +89,14 @@ func (l *Log) claim(list []Signal, duplicate []bool) (*claim, error) {
 	}
 }
 
-// tryClaim is claim for who does not wait: other is whose end it depends on.
+// tryClaim is claim without waiting: other is the claim to wait for.
 func (l *Log) tryClaim(c *claim, list []Signal, hashes []hash, duplicate []bool) (other *claim, err error) {
 	now, m := l.cfg.Clock().UnixMilli(), &l.ids
 	served := now - idMemory.Milliseconds()
 	m.mu.Lock()
 	release := sync.OnceFunc(m.mu.Unlock)
 	defer release()
-	places := make([]int, 0, len(list)) // of what is claimed
+	places := make([]int, 0, len(list)) // indices of the claimed signals
 	mine := make(map[hash]bool, len(list))
 	for i := range list {
 		h := hashes[i]
@@ -118,7 +119,7 @@ func (l *Log) tryClaim(c *claim, list []Signal, hashes []hash, duplicate []bool)
 		return nil, nil
 	}
 	err = l.cfg.Store.View(func(tx *kv.Tx) error {
-		release() // from here on the blocks of these runs are there
+		release() // the blocks of these runs cannot be removed from here on
 		kept := c.ids[:0]
 		for n, id := range c.ids {
 			at, found, err := lookUp(tx, runs, id.hash)
@@ -145,7 +146,7 @@ func (l *Log) tryClaim(c *claim, list []Signal, hashes []hash, duplicate []bool)
 	return nil, err
 }
 
-// settleClaim reports whether the ids that were claimed came.
+// settleClaim ends a claim; stored reports whether the signals were stored.
 func (l *Log) settleClaim(c *claim, stored bool) {
 	if c == nil {
 		return
@@ -161,8 +162,8 @@ func (l *Log) settleClaim(c *claim, stored bool) {
 	close(c.done)
 }
 
-// idsOf returns the hashes of the ids in some batches of the tail, and those that are to be kept: in the order of their hashes,
-// each once, and without those that have served.
+// idsOf returns the hashes of the ids in some batches of the tail, and those to store: ordered by hash, without
+// duplicates and expired ones.
 func (l *Log) idsOf(batches map[uint64]bool) (all []hash, kept []came) {
 	var of []*Signal
 	l.mu.RLock()
@@ -189,7 +190,7 @@ func (l *Log) idsOf(batches map[uint64]bool) (all []hash, kept []came) {
 	return all, slices.CompactFunc(kept, func(a, b came) bool { return a.hash == b.hash })
 }
 
-// moved records that ids of the tail are in a run now, if they are to be kept; nil is none.
+// moved records that ids of the tail are now in a run; nil if none had to be stored.
 func (l *Log) moved(all []hash, w *runWriter) {
 	m := &l.ids
 	m.mu.Lock()
@@ -203,33 +204,33 @@ func (l *Log) moved(all []hash, w *runWriter) {
 	if w != nil {
 		select {
 		case m.packed <- struct{}{}:
-		default: // it is known
+		default: // already notified
 		}
 	}
 }
 
-// exchange puts runs in the place of others.
+// exchange replaces runs.
 func (m *memory) exchange(old, with []*run) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.runs = append(slices.DeleteFunc(slices.Clone(m.runs), func(r *run) bool { return slices.Contains(old, r) }), with...)
 }
 
-// hasOld reports whether the store may have ids that are in no run yet.
+// hasOld reports whether the store may have ids in the former format.
 func (m *memory) hasOld() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.old
 }
 
-// list returns the runs that there are.
+// list returns the current runs.
 func (m *memory) list() []*run {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.runs
 }
 
-// loadIDs reads what is known of ids, when the tail is there.
+// loadIDs reads the runs. The tail must be loaded.
 func (l *Log) loadIDs(tx *kv.Tx) error {
 	for item, err := range runsKept.Scan(tx, kv.Range{}) {
 		if err != nil {
@@ -256,12 +257,12 @@ func (l *Log) loadIDs(tx *kv.Tx) error {
 	return nil
 }
 
-// keepIDs moves old ids into runs, merges runs and removes what is left of others, until ctx ends.
+// keepIDs moves old ids into runs, merges runs and removes obsolete ones, until ctx ends.
 func (l *Log) keepIDs(ctx context.Context) {
-	for left := true; ; { // by the service before
+	for left := true; ; { // by an earlier process
 		err := l.tidyIDs(ctx, left)
 		if left = err != nil; left && ctx.Err() == nil {
-			l.cfg.Log.Error("ids of signals were not put together; it is tried again", "error", err)
+			l.cfg.Log.Error("merging ids of signals failed; will retry", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -271,8 +272,8 @@ func (l *Log) keepIDs(ctx context.Context) {
 	}
 }
 
-// tidyIDs moves old ids into runs and merges runs. Where a merge may have left something it first removes what is of
-// no run: on a full disk each try would take more of it.
+// tidyIDs moves old ids into runs and merges runs. If an earlier merge may have left blocks, it first removes them:
+// otherwise each retry would use more space of a full disk.
 func (l *Log) tidyIDs(ctx context.Context, left bool) error {
 	if left {
 		if err := l.sweepOrphans(ctx); err != nil {
@@ -284,7 +285,7 @@ func (l *Log) tidyIDs(ctx context.Context, left bool) error {
 	}
 	err := l.mergeIDs(ctx)
 	if err != nil && ctx.Err() == nil {
-		err = errors.Join(err, l.sweepOrphans(ctx)) // at once: the room may be missing elsewhere
+		err = errors.Join(err, l.sweepOrphans(ctx)) // immediately, because others may need the space
 	}
 	return err
 }

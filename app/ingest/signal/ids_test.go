@@ -16,14 +16,14 @@ import (
 	"opsmon/kv/kvtest"
 )
 
-// named is a signal with an id.
+// named returns a signal with an id.
 func (r *rig) named(station, id string) Signal {
 	s := beat(station, r.now.Load(), 1)
 	s.ID, s.Arrived = id, r.now.Load()
 	return s
 }
 
-// check fails for what Check reports.
+// check fails on problems that Check reports.
 func (r *rig) check() {
 	r.t.Helper()
 	r.must(r.store.View(func(tx *kv.Tx) error {
@@ -32,8 +32,8 @@ func (r *rig) check() {
 	}))
 }
 
-// TestIDsAreNeverTakenForOthers compares what counts with a map, over weeks of signals, starts, packs, merges, some of which are
-// given up, and sweeps.
+// TestIDsAreNeverTakenForOthers compares the accepted ids with a map, over weeks of signals, restarts, packs, merges
+// (some of them interrupted), and sweeps.
 func TestIDsAreNeverTakenForOthers(t *testing.T) {
 	apptest.Long(t)
 	r := newRig(t)
@@ -71,7 +71,7 @@ func TestIDsAreNeverTakenForOthers(t *testing.T) {
 		case 5:
 			ended, end := context.WithCancel(t.Context())
 			end()
-			_ = r.mergeIDs(ended) // it leaves what it had begun
+			_ = r.mergeIDs(ended) // it leaves the blocks that it has written
 		case 6:
 			r.must(r.Sweep(t.Context()))
 			r.must(r.sweepOrphans(t.Context()))
@@ -105,8 +105,8 @@ func TestIDsAreNeverTakenForOthers(t *testing.T) {
 	}))
 }
 
-// TestOneOfManyCounts: of batches that are stored at the same time and have the same ids each id counts once, while they are
-// packed and merged.
+// TestOneOfManyCounts stores batches with the same ids concurrently, during packs and merges: each id must count
+// once.
 func TestOneOfManyCounts(t *testing.T) {
 	r := newRig(t)
 	const writers, rounds, each = 8, 30, 50
@@ -166,7 +166,7 @@ func TestOneOfManyCounts(t *testing.T) {
 	r.check()
 }
 
-// TestIDsOfABatchThatIsNotStored: what could not be stored counts when it comes again.
+// TestIDsOfABatchThatIsNotStored checks that an id counts when it is repeated after a failure to store it.
 func TestIDsOfABatchThatIsNotStored(t *testing.T) {
 	r := newRig(t)
 	full := r.named("F0", "1")
@@ -180,8 +180,8 @@ func TestIDsOfABatchThatIsNotStored(t *testing.T) {
 	}
 }
 
-// TestTheMemoryOfIDsIsBounded: ids take little more than their filters, and those of a week of a thousand stations
-// take no more than is said.
+// TestTheMemoryOfIDsIsBounded checks that ids take little more memory than their filters, and that those of a
+// thousand stations in a week stay within the documented limit.
 func TestTheMemoryOfIDsIsBounded(t *testing.T) {
 	apptest.Long(t)
 	r := newRig(t)
@@ -220,8 +220,8 @@ func TestTheMemoryOfIDsIsBounded(t *testing.T) {
 	}
 }
 
-// TestMigrateIDs: what was known before there were runs is known after, while old ids are moved, too, which takes
-// memory for some of them only.
+// TestMigrateIDs checks that ids in the former format are recognized before, during and after their migration, which
+// holds only some of them in memory.
 func TestMigrateIDs(t *testing.T) {
 	store := kvtest.New(t, func(c *kv.Config) { c.Buckets = Buckets() })
 	r := &rig{t: t, store: store}
@@ -234,7 +234,7 @@ func TestMigrateIDs(t *testing.T) {
 				return err
 			}
 		}
-		// Its key could be a block's.
+		// Its key could be that of a block.
 		return oldIDs.Put(tx, [32]byte{7: 1, 31: 1}, monday)
 	}))
 	left := func() (n int) {
@@ -271,7 +271,7 @@ func TestMigrateIDs(t *testing.T) {
 			t.Fatalf("%d old ids were moved in one transaction", moved)
 		}
 		if n > 600 {
-			r.open() // another start goes on
+			r.open() // a restart continues
 		}
 		known()
 	}
@@ -287,7 +287,7 @@ func TestMigrateIDs(t *testing.T) {
 	}
 }
 
-// BenchmarkIDs: batches of 1,000 signals with ids of 60 characters, after so many others.
+// BenchmarkIDs appends batches of 1,000 signals with ids of 60 characters, after various numbers of others.
 func BenchmarkIDs(b *testing.B) {
 	for _, known := range []int{0, 500_000} {
 		b.Run(fmt.Sprint(known), func(b *testing.B) {
@@ -316,7 +316,7 @@ func BenchmarkIDs(b *testing.B) {
 	}
 }
 
-// TestAFailedMergeLeavesNothing: what a merge had written when it failed is removed before the next one.
+// TestAFailedMergeLeavesNothing checks that the blocks of a failed merge are removed before the next merge.
 func TestAFailedMergeLeavesNothing(t *testing.T) {
 	r := newRig(t)
 	count := func() (n int) {
@@ -341,7 +341,7 @@ func TestAFailedMergeLeavesNothing(t *testing.T) {
 		r.must(r.Pack())
 	}
 	before := count()
-	// The run that a failed merge leaves half written.
+	// The incomplete run of a failed merge.
 	r.must(r.store.Update(func(tx *kv.Tx) error {
 		number, err := blocks.Next(tx)
 		if err != nil {
@@ -361,7 +361,7 @@ func TestAFailedMergeLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestAMergeThatFailsLeavesNothing: what it has written until then is removed at once, not before the next one.
+// TestAMergeThatFailsLeavesNothing checks that a failing merge immediately removes the blocks that it has written.
 func TestAMergeThatFailsLeavesNothing(t *testing.T) {
 	r := newRig(t)
 	for i := range mergeFrom {
@@ -381,7 +381,7 @@ func TestAMergeThatFailsLeavesNothing(t *testing.T) {
 	}
 	one := r.ids.list()[0]
 	r.must(r.store.Update(func(tx *kv.Tx) error {
-		return blocks.Put(tx, blockOf(one.number, one.blocks-1), make([]byte, 7)) // no block
+		return blocks.Put(tx, blockOf(one.number, one.blocks-1), make([]byte, 7)) // an invalid block
 	}))
 	before := count()
 	if r.tidyIDs(t.Context(), false) == nil {
@@ -392,7 +392,8 @@ func TestAMergeThatFailsLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestAWriteThatPanicsGivesItsIDsBack: who sends the same ids later does not wait for ever, and they count.
+// TestAWriteThatPanicsGivesItsIDsBack checks that after a panic the same ids can be sent again without waiting for
+// ever, and count.
 func TestAWriteThatPanicsGivesItsIDsBack(t *testing.T) {
 	r := &rig{t: t}
 	r.now.Store(monday)

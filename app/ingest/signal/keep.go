@@ -17,9 +17,9 @@ const (
 	mergeEvery = 6 * time.Hour
 )
 
-// Run packs the tail, merges the parts of days that are over and writes what is known of senders, now and then until ctx
-// ends. A failure is logged, and
-// what was to be done is done the next time. Sweep is left to who knows whether the clock can be believed.
+// Run packs the tail, merges the parts of past days and stores the state of senders, periodically until ctx ends. It
+// logs failures and retries them in the next period. Sweep is not called here: the caller must know whether the clock
+// is trustworthy.
 func (l *Log) Run(ctx context.Context) {
 	pack, merge := time.NewTicker(l.packEvery), time.NewTicker(l.mergeEvery)
 	flush := time.NewTicker(flushEvery)
@@ -34,7 +34,7 @@ func (l *Log) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			if err := errors.Join(l.flushSenders(), l.flushCrowds()); err != nil {
-				l.cfg.Log.Warn("what is known of devices was not written", slog.Any("error", err))
+				l.cfg.Log.Warn("storing the state of devices failed", slog.Any("error", err))
 			}
 			return
 		case <-flush.C:
@@ -44,16 +44,16 @@ func (l *Log) Run(ctx context.Context) {
 		case <-l.full:
 			err = l.Pack()
 		case <-merge.C:
-			// Yesterday may still get late signals in numbers; each would cost the whole day's part anew.
+			// Yesterday may still get many late signals; each would require merging the whole day again.
 			err = l.Merge(ctx, Day(l.cfg.Clock().UnixMilli())-1)
 		}
 		if err != nil && ctx.Err() == nil {
-			l.cfg.Log.Error("signals were not packed, or what is known of devices was not written; it is tried again", slog.Any("error", err))
+			l.cfg.Log.Error("packing signals or storing the state of devices failed; will retry", slog.Any("error", err))
 		}
 	}
 }
 
-// Check reads every signal and reports what cannot be read and what does not agree. known has the ids of all accounts.
+// Check reads every signal and reports unreadable and inconsistent records. known has the ids of all accounts.
 func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 	c := checker{tx, known, report}
 	c.tail()
@@ -85,7 +85,7 @@ type checker struct {
 	report func(string)
 }
 
-// fine reports whether an item could be read; it reports that, and an account that is not there.
+// fine reports whether an item was readable; it also reports an unknown account as a problem.
 func (c *checker) fine(what, account string, err error) bool {
 	if err != nil {
 		c.report(fmt.Sprintf("%s: %v", what, err))
@@ -116,7 +116,7 @@ func (c *checker) tail() {
 	}
 }
 
-// parts reports signals that are kept as another station's, or another day's.
+// parts checks that signals are stored under their own station and day.
 func (c *checker) parts() {
 	for item, err := range parts.Scan(c.tx, kv.Range{}) {
 		if !c.fine("signals", item.Key.A, err) {
@@ -135,7 +135,7 @@ func (c *checker) parts() {
 	}
 }
 
-// ids reports runs of ids that do not have what they say. Blocks of no run are what a merge left.
+// ids checks that runs of ids have the content that they declare. Blocks without a run were left by a merge.
 func (c *checker) ids() {
 	runs, counts := map[uint64]*run{}, map[uint64]int{}
 	for item, err := range runsKept.Scan(c.tx, kv.Range{}) {

@@ -13,7 +13,7 @@ import (
 	"opsmon/kv"
 )
 
-// TestRun: the tail is packed now and then, and days that are over are merged.
+// TestRun checks that the tail is packed periodically, and that past days are merged.
 func TestRun(t *testing.T) {
 	r := newRig(t)
 	r.packEvery, r.mergeEvery = time.Millisecond, 2*time.Millisecond
@@ -41,7 +41,7 @@ func TestRun(t *testing.T) {
 	eventually("a merge", func() bool { return r.count("parts") == 2 })
 }
 
-// TestCheck: what is whole has no problem, and each kind of damage is told.
+// TestCheck checks that an intact log has no problem, and that each kind of damage is reported.
 func TestCheck(t *testing.T) {
 	r := newRig(t)
 	problems := func() (list []string) {
@@ -81,7 +81,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestLongTail: a flood is packed as it comes, and refused for the moment when that is not fast enough.
+// TestLongTail checks that a flood is packed continuously, and refused temporarily if packing is too slow.
 func TestLongTail(t *testing.T) {
 	r := newRig(t)
 	batch := make([]Signal, 50_000)
@@ -95,7 +95,7 @@ func TestLongTail(t *testing.T) {
 	if _, err := r.Append(batch[:1]); !errors.As(err, &passing) || !passing.Unavailable() {
 		t.Fatalf("one more than the tail may hold: %v", err)
 	}
-	r.open() // what was taken is there after a start, and packed at once
+	r.open() // accepted signals remain after a restart, and are packed immediately
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { r.Run(ctx) })

@@ -14,84 +14,86 @@ import (
 	"opsmon/kv"
 )
 
-// DefaultRetention is how long signals are kept when nothing else is set.
+// DefaultRetention is the default retention of signals.
 const DefaultRetention = 400 * 24 * time.Hour
 
-// The tail is in memory: from longTail signals on it is packed at once, at fullTail senders are asked to wait, and at
-// longestTail no more are taken until that has been done.
+// Limits of the tail, which is in memory: from longTail signals it is packed immediately, at fullTail senders are
+// asked to wait, and at longestTail no signals are accepted until it has been packed.
 const (
 	longTail    = 60_000
 	fullTail    = 150_000
 	longestTail = 250_000
 )
 
-// errTail says that signals come faster than they can be packed.
+// errTail means that signals arrive faster than they can be packed.
 var errTail error = tailError{}
 
 type tailError struct{}
 
 func (tailError) Error() string { return "signals come faster than they can be packed" }
 
-// Unavailable reports that the same call may work later.
+// Unavailable reports that the same call may succeed later.
 func (tailError) Unavailable() bool { return true }
 
-// idMemory is how long an id counts once (monitoring.md section 2).
+// idMemory is how long a repeated id counts once (monitoring.md section 2).
 const idMemory = 7 * 24 * time.Hour
 
-// Config is what NewLog needs.
+// Config configures a Log.
 type Config struct {
 	Store     *kv.Store
 	Clock     func() time.Time // nil = time.Now
 	Log       *slog.Logger
 	Retention time.Duration // 0 = DefaultRetention
-	Hold      func() bool   // while it is true nothing goes by Retention, which somebody may have set otherwise; nil = never
-	Rate      int           // signals a second that one sender may send; 0 = DefaultRate
-	// Meter reports whether a station is an energy meter, of which only electrical values count; nil = none is. It must not wait.
+	// while true, nothing is removed because of Retention, whose setting may be wrong; nil = never
+	Hold func() bool
+	Rate int // signals per second that one sender may send; 0 = DefaultRate
+	// Meter reports whether a station is an energy meter, of which only electrical values count; nil = no station is.
+	// It must not block.
 	Meter func(account, station string) bool
-	// Room tells whether a source of an account may send more: whoever evaluates the signals has not too many of them to
-	// do. It must not wait. nil = always.
+	// Room reports whether a source of an account may send more, which depends on the backlog of the evaluation. It
+	// must not block. nil = always.
 	Room func(account, source string) bool
-	// Appended is told what was stored, after it is durable; nil = nobody. It must not wait, nor keep or change the list, nor call
-	// the Log: who is told of a signal and who reads the log see it at the same moment.
+	// Appended is called with the stored signals after they are durable; may be nil. It must not block, retain or
+	// change the list, or call the Log: subscribers and readers of the log see a signal at the same moment.
 	Appended func([]Signal)
 }
 
-// Log is the append-only log of signals. All methods may be called at any time from any goroutine.
+// Log is the append-only log of signals. All methods may be called concurrently.
 type Log struct {
 	cfg Config
 
-	// mu is held for writing while what is in the tail changes, and for reading from the moment that a reader copies the
-	// tail to the moment that its view of the store is fixed: so no signal is seen twice or not at all.
+	// mu is locked while the tail's content changes, and read-locked from the moment that a reader copies the tail
+	// until its View of the store is open. A reader therefore sees each signal exactly once.
 	mu   sync.RWMutex
 	last map[place]*[]tailed
-	from map[senderKey]int // how many signals of the tail are of each sender
+	from map[senderKey]int // number of signals in the tail by sender
 	size atomic.Int64
 
-	// opened is the number of the last batch when the log was opened, and told how many there have been since of which
-	// Appended has been told.
+	// opened is the number of the last batch when the log was opened, and told the number of later batches passed to
+	// Appended.
 	opened uint64
 	told   atomic.Uint64
 
-	packing sync.Mutex   // held by who moves and removes parts
-	swept   atomic.Int64 // signals before this have been removed, ms; 0: none have
+	packing sync.Mutex   // held while moving and removing parts
+	swept   atomic.Int64 // signals before this have been removed, ms; 0: none
 	senders senders
 	ids     memory
 	crowds  crowds
 
 	packEvery, mergeEvery time.Duration
 	mergeReads            int
-	full                  chan struct{} // told when the tail is long
+	full                  chan struct{} // notified when the tail is long
 }
 
 type place struct{ account, station string }
 
-// tailed is a signal of the tail and the batch it came with.
+// tailed is a signal of the tail and its batch.
 type tailed struct {
 	*Signal
 	batch uint64
 }
 
-// NewLog opens the log: it reads the tail. Errors: kv.ErrDamaged and others of the store.
+// NewLog opens the log and reads the tail. Errors: kv.ErrDamaged and others of the store.
 func NewLog(cfg Config) (*Log, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
@@ -143,7 +145,7 @@ func NewLog(cfg Config) (*Log, error) {
 	return l, err
 }
 
-// note adds a stored batch to the tail, which keeps the list. The caller holds mu, or nobody else has the log yet.
+// note adds a stored batch to the tail, which retains the list. mu must be held, unless the log is being opened.
 func (l *Log) note(batch uint64, list []Signal) {
 	for i := range list {
 		at := place{list[i].Account, list[i].Station}
@@ -158,7 +160,7 @@ func (l *Log) note(batch uint64, list []Signal) {
 	l.size.Add(int64(len(list)))
 }
 
-// tailOf returns the signals of a station that are in the tail, as they came. The caller holds mu.
+// tailOf returns the signals of a station in the tail, in order of arrival. mu must be held.
 func (l *Log) tailOf(account, station string) []tailed {
 	if of := l.last[place{account, station}]; of != nil {
 		return *of
@@ -166,15 +168,15 @@ func (l *Log) tailOf(account, station string) []tailed {
 	return nil
 }
 
-// Append stores signals, all of them or none, and returns when they are on the disk. Those whose id came before within
-// seven days, from the same source for the same station, are left out; duplicate tells which, by index. Every signal has
-// its account, station, time and arrival. Errors: the store's; kv.ErrFull among them; one that is Unavailable while
-// the tail is too long.
+// Append stores signals, all or none, and returns when they are durable. It skips repeated ids from the same source
+// for the same station within seven days; duplicate marks them by index. Every signal must have its account, station,
+// time and arrival. Errors: those of the store, including kv.ErrFull; one that is Unavailable while the tail is too
+// long.
 func (l *Log) Append(list []Signal) (duplicate []bool, err error) {
-	return l.keep(slices.Clone(list)) // the caller may use its own again
+	return l.keep(slices.Clone(list)) // the caller may reuse its list
 }
 
-// keep is Append for a list that nobody else uses any more.
+// keep is Append for a list that the caller no longer uses.
 func (l *Log) keep(list []Signal) (duplicate []bool, err error) {
 	if len(list) == 0 {
 		return nil, nil
@@ -188,14 +190,14 @@ func (l *Log) keep(list []Signal) (duplicate []bool, err error) {
 		return nil, fmt.Errorf("look up ids of signals: %w", err)
 	}
 	stored := false
-	defer func() { l.settleClaim(claimed, stored) }() // also of a panic: others wait for it
+	defer func() { l.settleClaim(claimed, stored) }() // also after a panic: others wait for it
 	kept := list
 	if slices.Contains(duplicate, true) {
 		kept = without(list, duplicate)
 	}
 	var batch uint64
 	if len(kept) > 0 {
-		packed := pack(kept, false) // before the transaction, which others may wait for
+		packed := pack(kept, false) // before the transaction, which blocks others
 		err = l.cfg.Store.Update(func(tx *kv.Tx) (err error) {
 			if batch, err = tail.Next(tx); err != nil {
 				return err
@@ -215,7 +217,7 @@ func (l *Log) keep(list []Signal) (duplicate []bool, err error) {
 	return duplicate, nil
 }
 
-// tell adds a stored batch to the tail and says so.
+// tell adds a stored batch to the tail and passes it to Appended.
 func (l *Log) tell(batch uint64, kept []Signal) {
 	l.mu.Lock()
 	l.note(batch, kept)
@@ -228,12 +230,12 @@ func (l *Log) tell(batch uint64, kept []Signal) {
 	if long {
 		select {
 		case l.full <- struct{}{}:
-		default: // Run knows
+		default: // already notified
 		}
 	}
 }
 
-// without returns those that are no duplicates.
+// without returns the signals that are not duplicates.
 func without(list []Signal, duplicate []bool) (kept []Signal) {
 	for i := range list {
 		if !duplicate[i] {
@@ -243,17 +245,18 @@ func without(list []Signal, duplicate []bool) (kept []Signal) {
 	return kept
 }
 
-// Of returns the signals of a station on a UTC day, in the order of Compare. Errors: kv.ErrDamaged and others of the store.
+// Of returns the signals of a station on a UTC day, in the order of Compare. Errors: kv.ErrDamaged and others of the
+// store.
 func (l *Log) Of(account, station string, day int64) ([]Signal, error) {
 	list, _, err := l.Some(account, station, day*instant.DayMs, (day+1)*instant.DayMs, math.MaxInt, func() {})
 	return list, err
 }
 
-// Some returns the signals of a station of [from, end), ms, in the order of Compare. end is to, which lies in the UTC day of from,
-// or that day's end; where there are more signals than most it is earlier, so that there are about as many.
+// Some returns the signals of a station in [from, end), ms, in the order of Compare. end is the earlier of to and the
+// end of from's UTC day. If there are more than most signals, end is earlier, and about most signals are returned.
 //
-// It is for who is told by Appended as well: held is called at the moment that the answer is for, so that each signal is either
-// in the answer and was told before, or is told after it. held must not wait, nor call the Log.
+// For callers that also use Appended, held is called at the moment of the snapshot: each signal is either in the
+// result and was passed to Appended before, or is passed to it afterwards. held must not block or call the Log.
 func (l *Log) Some(account, station string, from, to int64, most int, held func()) (list []Signal, end int64, err error) {
 	l.mu.RLock()
 	release := sync.OnceFunc(l.mu.RUnlock)
@@ -280,16 +283,16 @@ func (l *Log) Some(account, station string, from, to int64, most int, held func(
 	return r.list, r.end, nil
 }
 
-// reading is what is read of a station and UTC day: [from, end), of which the end comes nearer when there is too much.
+// reading is a read of a station's signals in [from, end) within one UTC day; end is lowered if there are too many.
 type reading struct {
 	from, end int64
 	most      int
 	list      []Signal
 	sorted    bool
-	ok        func(read, list int) error // asked after each part whether to go on; nil = always
+	ok        func(read, list int) error // called after each part to decide whether to continue; nil = always
 }
 
-// cut leaves out the latest where there is more than is wanted.
+// cut removes the latest signals if there are too many.
 func (r *reading) cut() {
 	if len(r.list) <= r.most {
 		return
@@ -301,13 +304,13 @@ func (r *reading) cut() {
 	r.list = r.list[:n]
 }
 
-// spanned is a part and the time that its signals lie in.
+// spanned is a part and the time span of its signals.
 type spanned struct {
 	key         partKey
 	first, last int64
 }
 
-// parts adds what the parts of the day have, those that begin first before the others.
+// parts adds the signals of the day's parts, in the order of their starts.
 func (r *reading) parts(tx *kv.Tx, account, station string) error {
 	var of []spanned
 	day := Day(r.from)
@@ -343,7 +346,7 @@ func (r *reading) parts(tx *kv.Tx, account, station string) error {
 	return nil
 }
 
-// add adds what a part has of the range.
+// add adds the signals of a part that are in the range.
 func (r *reading) add(more []Signal) {
 	if f, l := span(more); f < r.from || l >= r.end {
 		more = slices.DeleteFunc(more, func(s Signal) bool { return s.At < r.from || s.At >= r.end })
@@ -369,11 +372,11 @@ func readPart(item kv.Item[partKey, []byte]) ([]Signal, error) {
 	return list, nil
 }
 
-// Tail is how many signals wait to be packed.
+// Tail returns the number of signals that are not packed yet.
 func (l *Log) Tail() int { return int(l.size.Load()) }
 
-// room reports whether a source may send more now: neither the log nor who evaluates it has too much to do, or little of that
-// is this source's.
+// room reports whether a source may send more now: either the log and the evaluation have no large backlog, or the
+// source has only a small share of it.
 func (l *Log) room(account, source string) bool {
 	return (l.Tail() < fullTail || l.little(senderKey{A: account, B: source})) && (l.cfg.Room == nil || l.cfg.Room(account, source))
 }

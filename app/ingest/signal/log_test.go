@@ -41,7 +41,7 @@ func newRig(t testing.TB) *rig {
 
 func (r *rig) clock() time.Time { return time.UnixMilli(r.now.Load()).UTC() }
 
-// open reads the log anew, as after a start.
+// open opens the log again, as after a restart.
 func (r *rig) open() {
 	r.t.Helper()
 	var err error
@@ -96,7 +96,8 @@ func beat(station string, at int64, rssi float64) Signal {
 	return s
 }
 
-// TestLog: what was appended is read, sorted, from the tail, from parts, from both, after starts and merges.
+// TestLog checks that appended signals are read in order from the tail, from parts, and from both, after restarts and
+// merges.
 func TestLog(t *testing.T) {
 	r := newRig(t)
 	want := map[string][]Signal{}
@@ -121,7 +122,7 @@ func TestLog(t *testing.T) {
 				batch = append(batch, s)
 			}
 			r.append(batch...)
-			clear(batch) // a list is its owner's again
+			clear(batch) // the caller may reuse its list
 		}
 		check("from the tail")
 		if r.Tail() != 100 {
@@ -163,7 +164,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestIDs: the same id from the same source for the same station counts once within seven days.
+// TestIDs checks that a repeated id from the same source for the same station counts once within seven days.
 func TestIDs(t *testing.T) {
 	r := newRig(t)
 	id := func(station, source, id string, at int64) Signal {
@@ -201,7 +202,7 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// TestHold: while it holds, only ids go.
+// TestHold checks that only ids are removed while Hold returns true.
 func TestHold(t *testing.T) {
 	r := newRig(t)
 	s := beat("F0", monday, 1)
@@ -222,7 +223,8 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// TestRetention: days go when they are wholly past the retention, of every station and account.
+// TestRetention checks that days are removed when they are completely beyond the retention, for every station and
+// account.
 func TestRetention(t *testing.T) {
 	r := newRig(t)
 	for d := range int64(12) {
@@ -254,7 +256,8 @@ func TestRetention(t *testing.T) {
 	}
 }
 
-// TestReadersSeeAllOnce: while signals come and are packed and merged, a reader sees each that was acknowledged, once.
+// TestReadersSeeAllOnce checks that, during appends, packs and merges, a reader sees each acknowledged signal exactly
+// once.
 func TestReadersSeeAllOnce(t *testing.T) {
 	r := newRig(t)
 	var acknowledged atomic.Int64
@@ -305,7 +308,7 @@ func TestReadersSeeAllOnce(t *testing.T) {
 	all.Wait()
 }
 
-// TestDamagedTail: what cannot be read is told and not passed over.
+// TestDamagedTail checks that unreadable signals are reported and not skipped.
 func TestDamagedTail(t *testing.T) {
 	r := newRig(t)
 	r.append(beat("F0", monday, 1))
@@ -320,8 +323,8 @@ func TestDamagedTail(t *testing.T) {
 	}
 }
 
-// BenchmarkAppend: signals in batches of 1,000 of 100 stations, durable, by 1 and 8 writers, against a bare bbolt that
-// stores the same bytes in the same batches, 8 writers together by Batch. Goal 0.5.
+// BenchmarkAppend appends signals of 100 stations in durable batches of 1,000, from 1 and 8 goroutines, and compares
+// with bare bbolt that stores the same bytes in the same batches (8 goroutines with Batch). The target is 0.5.
 func BenchmarkAppend(b *testing.B) {
 	for _, writers := range []int{1, 8} {
 		b.Run(fmt.Sprint(writers), func(b *testing.B) {
@@ -370,8 +373,8 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// TestPartsAreBounded: however many signals a station has in a day, a part has only so many, packed or merged, and a day of very
-// many is read in pieces.
+// TestPartsAreBounded checks that a part never has more than the maximum number of signals, packed or merged, and
+// that a day with very many is read in pieces.
 func TestPartsAreBounded(t *testing.T) {
 	apptest.Long(t)
 	r := newRig(t)
@@ -423,8 +426,8 @@ func TestPartsAreBounded(t *testing.T) {
 	whole("merged", 4)
 }
 
-// TestMergeLeavesRoom: merging never keeps the tail from being packed for long, nor has very much in memory. Days
-// whose parts would have to be read again and again, and those with very many signals of one time, stay as they are.
+// TestMergeLeavesRoom checks that merging neither blocks packing for long nor uses much memory. Days whose parts
+// would have to be read repeatedly, and those with very many signals of one time, are not merged.
 func TestMergeLeavesRoom(t *testing.T) {
 	fill := func(r *rig, parts, each int, step int64) {
 		for i := range parts {
@@ -470,7 +473,7 @@ func TestMergeLeavesRoom(t *testing.T) {
 			r.append(list...)
 		}
 		r.must(r.Merge(t.Context(), Day(monday)+1))
-		if n := r.count("parts"); r.Tail() != 0 || n != 1+2 { // of F0, and of F1
+		if n := r.count("parts"); r.Tail() != 0 || n != 1+2 { // one of F0, two of F1
 			t.Errorf("%d signals wait to be packed; there are %d parts", r.Tail(), n)
 		}
 	})

@@ -11,15 +11,15 @@ import (
 	"opsmon/kv"
 )
 
-// dayPart is what one part is of.
+// dayPart is the station and day of a part.
 type dayPart struct {
 	place
 	day int64
 }
 
-// partMost is how many signals a part has at most: as many are read at once. Days that are merged have parts of
-// mergeMost bytes at most, some two million signals. Each part is read again for each part made of its time:
-// mergeReads is how many signals are read for a day at most.
+// partMost is the maximum number of signals in a part, which is read as a whole. Parts of merged days have at most
+// mergeMost bytes, some two million signals. Each part is read once for each merged part that overlaps it in time:
+// mergeReads limits the number of signals read per day.
 const (
 	partMost   = 50_000
 	mergeMost  = 8 << 20
@@ -31,7 +31,7 @@ var (
 	errLong = errors.New("the tail is long")
 )
 
-// Pack moves the tail to its parts. Errors: the store's; what is not moved stays in the tail.
+// Pack moves the tail to parts. Errors are those of the store; after an error the signals remain in the tail.
 func (l *Log) Pack() error {
 	l.packing.Lock()
 	defer l.packing.Unlock()
@@ -81,7 +81,7 @@ func (l *Log) Pack() error {
 	return nil
 }
 
-// leaves counts a signal that is not in the tail any more. The caller holds mu.
+// leaves counts a signal that has left the tail. mu must be held.
 func (l *Log) leaves(s *Signal) {
 	k := senderKey{A: s.Account, B: s.Source}
 	if l.from[k]--; l.from[k] == 0 {
@@ -89,8 +89,8 @@ func (l *Log) leaves(s *Signal) {
 	}
 }
 
-// packTail returns the parts that the tail makes, and the batches that they are of: those in memory. One that is stored and not
-// there yet waits for the next time.
+// packTail returns the tail packed into parts, and the numbers of its batches in memory. A stored batch that is not
+// in memory yet waits for the next call.
 func (l *Log) packTail() (packed map[dayPart][][]byte, batches map[uint64]bool) {
 	packed, batches = map[dayPart][][]byte{}, map[uint64]bool{}
 	stations := map[place][]tailed{}
@@ -99,9 +99,10 @@ func (l *Log) packTail() (packed map[dayPart][][]byte, batches map[uint64]bool) 
 		stations[at] = slices.Clone(*of)
 	}
 	l.mu.RUnlock()
-	var list []Signal // those of one day, used again
+	var list []Signal // the signals of one day; reused
 	for at, of := range stations {
-		slices.SortFunc(of, func(a, b tailed) int { return Compare(a.Signal, b.Signal) }) // by time first, so a day's are together
+		// by time first, so those of a day are adjacent
+		slices.SortFunc(of, func(a, b tailed) int { return Compare(a.Signal, b.Signal) })
 		for i, s := range of {
 			batches[s.batch] = true
 			list = append(list, *s.Signal)
@@ -115,7 +116,7 @@ func (l *Log) packTail() (packed map[dayPart][][]byte, batches map[uint64]bool) 
 	return packed, batches
 }
 
-// addPart adds a part to those of its day.
+// addPart adds a part to a day.
 func addPart(tx *kv.Tx, k dayPart, packed []byte) error {
 	next, err := nextPart(tx, k.account, k.station, k.day)
 	if err != nil {
@@ -140,8 +141,8 @@ func openOf(account, station string, day int64) openKey {
 	return openKey{A: account, B: kv.Pair[string, uint64]{A: station, B: uint64(day) ^ 1<<63}}
 }
 
-// Merge joins the parts of each day before the one given into one. A day waits for the next time when the tail, which
-// is packed meanwhile, becomes long twice. Errors: the store's, ctx's.
+// Merge merges the parts of each day before the given one. A day waits for the next call if the tail, which is packed
+// during the merge, becomes long twice. Errors: those of the store and ctx.
 func (l *Log) Merge(ctx context.Context, before int64) error {
 	var days []openKey
 	err := l.cfg.Store.View(func(tx *kv.Tx) error {
@@ -178,14 +179,15 @@ func (l *Log) Merge(ctx context.Context, before int64) error {
 	return nil
 }
 
-// merge joins one day's parts, each of partMost signals at most; a day of very many stays as it is. Only who holds packing
-// changes parts, so they are read outside of the transaction. Errors: errLong, the store's, ctx's.
+// merge merges one day's parts into parts of at most partMost signals; a day with very many signals is not merged.
+// Only the holder of packing changes parts, so they are read outside of the transaction. Errors: errLong, those of
+// the store and ctx.
 func (l *Log) merge(ctx context.Context, k openKey) error {
 	l.packing.Lock()
 	defer l.packing.Unlock()
 	left := l.mergeReads
 	keys, joined, err := l.join(k, func(read, list int) error {
-		if left -= read; left < 0 || list > 2*partMost { // which all have one time
+		if left -= read; left < 0 || list > 2*partMost { // all with one time
 			return errMuch
 		}
 		if l.Tail() >= longTail {
@@ -206,8 +208,8 @@ func (l *Log) merge(ctx context.Context, k openKey) error {
 	})
 }
 
-// join returns the keys of a day's parts and the parts that they make together. ok is asked after each part: how many
-// signals it has, and how many are in memory. Errors: ok's, errMuch, the store's.
+// join returns the keys of a day's parts and the merged parts. It calls ok after each part with the number of its
+// signals and the number in memory. Errors: those of ok, errMuch, those of the store.
 func (l *Log) join(k openKey, ok func(read, list int) error) (keys []partKey, joined [][]byte, err error) {
 	account, station, day := k.A, k.B.A, int64(k.B.B^1<<63)
 	err = l.cfg.Store.View(func(tx *kv.Tx) error {
@@ -236,8 +238,8 @@ func (l *Log) join(k openKey, ok func(read, list int) error) (keys []partKey, jo
 	return keys, joined, err
 }
 
-// exchangeParts puts a day's parts in the place of others. The first names are used anew, so that a day's parts never have a gap
-// below them.
+// exchangeParts replaces a day's parts. It reuses the first keys, so numbers of a day's parts never have a gap below
+// them.
 func exchangeParts(tx *kv.Tx, keys []partKey, parted [][]byte) error {
 	for i, packed := range parted {
 		k := keys[len(keys)-1]
@@ -256,8 +258,8 @@ func exchangeParts(tx *kv.Tx, keys []partKey, parted [][]byte) error {
 	return nil
 }
 
-// Sweep removes ids that have served and, unless that is held, what is older than the retention: the parts of days that ended
-// before, and who has sent nothing since. Errors: the store's, ctx's.
+// Sweep removes expired ids and, unless Hold prevents it, signals and senders beyond the retention: the parts of days
+// that ended before, and senders that have sent nothing since. Errors: those of the store and ctx.
 func (l *Log) Sweep(ctx context.Context) error {
 	now := l.cfg.Clock()
 	if err := l.sweepIDs(ctx, now.Add(-idMemory).UnixMilli()); err != nil {
@@ -270,7 +272,7 @@ func (l *Log) Sweep(ctx context.Context) error {
 	}
 	first := Day(now.Add(-l.cfg.Retention).UnixMilli())
 	if err := l.noteSwept(first*instant.DayMs, false); err != nil {
-		return fmt.Errorf("note up to when signals are removed: %w", err)
+		return fmt.Errorf("store the time before which signals are removed: %w", err)
 	}
 	if err := l.sweepParts(ctx, first); err != nil {
 		return fmt.Errorf("remove old signals: %w", err)
@@ -284,7 +286,7 @@ func (l *Log) Sweep(ctx context.Context) error {
 	return nil
 }
 
-// sweepParts removes days below the first that is kept.
+// sweepParts removes days before the first one to retain.
 func (l *Log) sweepParts(ctx context.Context, first int64) error {
 	_, err := parts.Sweep(ctx, l.cfg.Store, kv.Sweeper[partKey]{
 		Keep: func(k partKey) bool { return dayOf(k) >= first },
@@ -296,11 +298,11 @@ func (l *Log) sweepParts(ctx context.Context, first int64) error {
 	return err
 }
 
-// sweptKey is the one key of its bucket.
+// sweptKey is the only key of its bucket.
 const sweptKey = "log"
 
-// noteSwept notes that signals before a moment, ms, are removed; back says that it may lie before what was noted. The caller holds
-// packing.
+// noteSwept stores that signals before a time, ms, are removed; back allows an earlier time than the stored one.
+// packing must be held.
 func (l *Log) noteSwept(at int64, back bool) error {
 	if was := l.swept.Load(); at == was || at < was && !back {
 		return nil
@@ -321,12 +323,12 @@ func (l *Log) loadSwept(tx *kv.Tx) error {
 	return nil
 }
 
-// Swept returns the moment before which signals are removed for their age, ms; 0: none are yet. Figures of before it cannot
-// be computed again.
+// Swept returns the time before which signals have been removed because of their age, ms; 0 if none. Earlier figures
+// cannot be calculated again.
 func (l *Log) Swept() int64 { return l.swept.Load() }
 
-// SweptToday notes that the clock is right although signals of later days have been removed: only those of today and later
-// are known to be whole. Errors: the store's.
+// SweptToday records that the clock is correct although signals of later days have been removed: only those from
+// today on are complete. Errors: those of the store.
 func (l *Log) SweptToday() error {
 	l.packing.Lock()
 	defer l.packing.Unlock()

@@ -7,10 +7,10 @@ import (
 	"opsmon/app/instant"
 )
 
-// QuickBatch reads a body of POST /signal as machines write it, at a fraction of what strictjson, the schema and Read cost:
-// known properties, each once, texts in ASCII without escapes, numbers without exponents. It refuses nothing: what it does
-// not take (ok is false) those judge, so that they alone say what is wrong; what it takes they take and read as it does.
-// objects are for a Parcel.
+// QuickBatch decodes a typical machine's body of POST /signal at a fraction of the cost of strictjson, the schema and
+// Read: known properties without duplicates, ASCII texts without escapes, numbers without exponents. It never rejects
+// a body: if ok is false, the caller must use those, which alone decide what is invalid. A body that it accepts has
+// the same result as with those. objects are for a Parcel.
 func QuickBatch(body []byte) (objects []any, ok bool) {
 	q := scanner{in: body, style: HTTP, stations: map[string]string{}}
 	if !q.take('{') {
@@ -39,27 +39,27 @@ func QuickBatch(body []byte) (objects []any, ok bool) {
 	return objects, true
 }
 
-// Quick is QuickBatch for a payload of one signal.
+// Quick is QuickBatch for a payload with one signal.
 func Quick(payload []byte, style Style) (*Signal, bool) {
 	q, s := scanner{in: payload, style: style}, &Signal{}
 	return s, q.object(s) && !q.space()
 }
 
-// scanner goes once through a text. Whatever is not as it should be is false.
+// scanner scans a text once. Its methods return false for anything unexpected.
 type scanner struct {
 	in       []byte
 	pos      int
 	style    Style
-	order    []named           // the properties of the objects before, by their place: most objects have the same ones
-	stations map[string]string // one string for all that are equal; nil where there is one object
+	order    []named           // properties of the previous object, by position: most objects have the same ones
+	stations map[string]string // deduplicates strings; nil for a single object
 }
 
 type named struct {
-	text string // the name in quotes, and the colon
+	text string // the quoted name with the colon
 	property
 }
 
-// space passes over white space and reports whether anything follows.
+// space skips white space and reports whether anything follows.
 func (q *scanner) space() bool {
 	for ; q.pos < len(q.in); q.pos++ {
 		if b := q.in[q.pos]; b > ' ' || b != ' ' && b != '\n' && b != '\r' && b != '\t' {
@@ -69,7 +69,7 @@ func (q *scanner) space() bool {
 	return false
 }
 
-// take passes over white space, and a byte when it is the next.
+// take skips white space, and c if it is next.
 func (q *scanner) take(c byte) bool {
 	if !q.space() || q.in[q.pos] != c {
 		return false
@@ -118,7 +118,7 @@ func (q *scanner) object(s *Signal) bool {
 	}
 }
 
-// property reads the name of an object's property, by its place, and the colon after it.
+// property reads the name of an object's property at a position, and the colon after it.
 func (q *scanner) property(i int) (property, bool) {
 	if i < len(q.order) && q.space() {
 		if n := &q.order[i]; len(q.in)-q.pos >= len(n.text) && string(q.in[q.pos:q.pos+len(n.text)]) == n.text {
@@ -168,8 +168,8 @@ func (q *scanner) value(s *Signal, p property) bool {
 	return len(text) <= maxErrorCode
 }
 
-// longestQuick is how many characters a number has at most, and longestExact how many digits one has that is below 2^53 for
-// certain when they are read as a whole number.
+// longestQuick is the maximum number of characters of a number, and longestExact the maximum number of digits that
+// are always below 2^53 as an integer.
 const (
 	longestQuick = 24
 	longestExact = 15
@@ -186,7 +186,7 @@ func (q *scanner) number(r *rule) (float64, bool) {
 		q.pos += len("false")
 		return 0, true
 	}
-	end, all := 0, uint64(0) // all is the number that the digits make without the point
+	end, all := 0, uint64(0) // all is the digits as an integer, without the point
 	digits := func() int {
 		from := end
 		for ; end < len(rest) && '0' <= rest[end] && rest[end] <= '9'; end++ {
@@ -208,16 +208,18 @@ func (q *scanner) number(r *rule) (float64, bool) {
 			return 0, false
 		}
 	}
-	if end > longestQuick { // what follows a number, such as an exponent, is nothing that may follow a value
+	if end > longestQuick { // what follows, such as an exponent, must not follow a value
 		return 0, false
 	}
 	n, err := nearest(rest[:end], all, whole+places, places)
 	q.pos += end
-	return n + 0, err == nil && n <= largest && n >= max(r.least, -largest) && (!r.flag || n == 0 || n == 1) // -0 becomes 0
+	// turns -0 into 0
+	return n + 0, err == nil && n <= largest && n >= max(r.least, -largest) && (!r.flag || n == 0 || n == 1)
 }
 
-// nearest returns the number nearest to a text of so many digits, the last of them decimal places; all is what they make without
-// the point. Of two whole numbers below 2^53 the quotient is the nearest one; of any other text strconv finds it.
+// nearest returns the number nearest to a text of digits, the last places of which are decimals; all is the digits as
+// an integer. The quotient of two integers below 2^53 is exact to the nearest number; other texts are parsed by
+// strconv.
 func nearest(text []byte, all uint64, digits, places int) (float64, error) {
 	if digits > longestExact || places >= len(powers) {
 		return strconv.ParseFloat(string(text), 64)

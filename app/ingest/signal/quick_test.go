@@ -10,7 +10,7 @@ import (
 	"opsmon/schema/strictjson"
 )
 
-// slowly reads what QuickBatch and Quick read, as the strict way does; nil where that refuses anything.
+// slowly decodes the input of QuickBatch or Quick with the strict decoder; nil if that refuses anything.
 func slowly(body []byte, batch bool, style Style) (list []Signal) {
 	v, err := strictjson.Decode(body)
 	if err != nil {
@@ -37,7 +37,7 @@ func slowly(body []byte, batch bool, style Style) (list []Signal) {
 	return list
 }
 
-// quickly reads the same by Quick or QuickBatch; nil where they do not take it.
+// quickly decodes the same with Quick or QuickBatch; nil if they do not accept it.
 func quickly(body []byte, batch bool, style Style) (list []Signal) {
 	if !batch {
 		if s, ok := Quick(body, style); ok {
@@ -74,7 +74,8 @@ var quickBodies = []struct {
 	{`{}`, false}, {`{"stationCode":"S"}`, false}, {``, false}, {`[]`, false}, {"{\"lineSpeed\":1}\x00", false},
 }
 
-// TestQuickReadsAsRead: what machines write is read the quick way, to the same signals; all that is odd is left to Read.
+// TestQuickReadsAsRead checks that typical messages are accepted by Quick with the same result, and that unusual ones
+// are left to Read.
 func TestQuickReadsAsRead(t *testing.T) {
 	check := func(body string, batch bool, style Style, taken bool) {
 		t.Helper()
@@ -104,7 +105,7 @@ func TestQuickReadsAsRead(t *testing.T) {
 	check(strings.Replace(body, "[", `[{"rssi":1},`, 1), true, HTTP, false)
 	for text, taken := range map[string]bool{
 		`{"production_complete":1,"line_speed":40.5,"electrical_kw":11.25,"rssi":-61,"station_code":"S"}`: true,
-		`{"production_complete":1,"productionCompleteGood":1}`:                                            false, // one property by two names
+		`{"production_complete":1,"productionCompleteGood":1}`:                                            false, // one property under two names
 		`{"production_complete":1,"production_complete_good":1}`:                                          false,
 		`{"station_code":"A","stationCode":"A","rssi":1}`:                                                 false,
 	} {
@@ -118,7 +119,7 @@ func TestQuickReadsAsRead(t *testing.T) {
 	}
 }
 
-// FuzzQuick: whatever is read the quick way, the strict way reads as the same.
+// FuzzQuick checks that everything that Quick accepts has the same result as with the strict decoder.
 func FuzzQuick(f *testing.F) {
 	for _, b := range quickBodies {
 		f.Add([]byte(b.text), false, false)

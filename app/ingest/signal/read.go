@@ -12,9 +12,9 @@ import (
 	"opsmon/app/instant"
 )
 
-// rule says how a field is written and what it may be.
+// rule is the names of a field and its range.
 type rule struct {
-	name, snake string // in HTTP and in MQTT
+	name, snake string // names over HTTP and over MQTT
 	least       float64
 	flag        bool // a boolean, or 0 or 1
 }
@@ -34,18 +34,18 @@ var fieldRules = [FieldCount]rule{
 	RSSI:                   {name: "rssi", snake: "rssi", least: -largest},
 }
 
-// Style is how the names of a signal's properties are written.
+// Style is the naming style of a signal's properties.
 type Style uint8
 
-// The styles: camelCase over HTTP, snake_case over MQTT, where both are taken (monitoring.md section 2).
+// The styles: camelCase over HTTP; over MQTT snake_case, and camelCase too (monitoring.md section 2).
 const (
 	HTTP Style = iota
 	MQTT
 )
 
 type property struct {
-	field Field  // of a text the first number that is no field's, and so on
-	text  string // not a field: "stationCode", "at", "id" or "errorCode"
+	field Field  // for a text, a number above those of the fields
+	text  string // one of "stationCode", "at", "id" and "errorCode"; empty for a field
 }
 
 var properties = func() (by [2]map[string]property) {
@@ -69,15 +69,15 @@ const (
 	maxStation   = 64
 )
 
-// Read makes a signal of a decoded JSON object, as strictjson decodes it. Account, Arrived and Source are not its
-// business; At is 0 when the sender does not tell, and Station "" likewise. A property that is null is not there. issue
-// says what is wrong, in one sentence that names the property; "" when nothing is.
+// Read returns the signal in a JSON object decoded by strictjson. It does not set Account, Arrived and Source; At is
+// 0 if the sender did not send it, and Station "" likewise. A null property is ignored. issue describes the problem
+// in one sentence with the property's name; "" if the signal is valid.
 func Read(object map[string]any, style Style) (s Signal, issue string) {
 	names := make([]string, 0, len(object))
 	for name := range object {
 		names = append(names, name)
 	}
-	slices.Sort(names) // so that of several problems the same one is told each time
+	slices.Sort(names) // always reports the same of several problems
 	given := map[property]string{}
 	for _, name := range names {
 		v := object[name]
@@ -126,7 +126,7 @@ func (s *Signal) text(name string, v any) (issue string) {
 			return fmt.Sprintf("must be from 1970 to 9999; it is %q", errdefs.Shorten(text))
 		}
 		if s.At = t.UnixMilli(); s.At == 0 {
-			s.At = 1 // 0 is for none; a clock that was never set shows the first moment of 1970
+			s.At = 1 // 0 means missing; a clock that was never set starts at the first moment of 1970
 		}
 		return ""
 	case "stationCode":
@@ -177,7 +177,7 @@ func number(r rule, v any) (n float64, issue string) {
 		case f < r.least:
 			return 0, fmt.Sprintf("must be %g or more; it is %s", r.least, errdefs.Shorten(string(v)))
 		}
-		return f + 0, "" // -0 becomes 0
+		return f + 0, "" // turns -0 into 0
 	}
 	if r.flag {
 		return 0, "must be true, false, 1 or 0"

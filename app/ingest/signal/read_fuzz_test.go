@@ -7,8 +7,8 @@ import (
 	"opsmon/schema/strictjson"
 )
 
-// FuzzRead reads any JSON as a signal: what is taken has finite numbers within the bounds and comes through the log's form
-// as it is.
+// FuzzRead decodes arbitrary JSON as a signal: an accepted one has finite numbers within the limits and is unchanged
+// after packing and unpacking.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{
 		`{"stationCode":"S1","productive":true,"at":"2026-11-20T08:15:30.123Z","id":"a"}`, `{"production_count":1e9,"rssi":-61,"error_code":"E 7"}`,

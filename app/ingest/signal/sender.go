@@ -15,40 +15,40 @@ import (
 	"opsmon/kv"
 )
 
-// Limits of what one sender may send when nothing else is set. A gateway that sends 50,000 signals a second in batches
-// of 1,000 is within them; what is over them is refused for a moment, so that the others get their turn.
+// The default limits of one sender. A gateway that sends 50,000 signals a second in batches of 1,000 is within them.
+// Signals beyond them are refused temporarily, which leaves capacity for the others.
 const (
 	DefaultRate  = 50_000 // signals a second, sustained
-	burstSeconds = 2      // of the rate may come at once, and a whole batch always
-	atOnce       = 4      // batches of one sender that are worked on
+	burstSeconds = 2      // of the rate at once; a whole batch is always possible
+	atOnce       = 4      // concurrent batches of one sender
 )
 
-// skewAlarm is how far a sender's clock may be ahead before it is told (monitoring.md section 2).
+// skewAlarm is how far a sender's clock may be ahead before a warning (monitoring.md section 2).
 const skewAlarm = aheadLimit
 
-// skewKept is for how long what a sender's clock was ahead is believed, when it sends on and tells no time any more.
+// skewKept is how long a detected skew is considered current while the sender sends signals without times.
 const skewKept = 10 * time.Minute
 
-// flushEvery is how often what is known of senders is written, and tellEvery how often a flood of one of them is
-// logged.
+// flushEvery is how often the state of senders is stored, and tellEvery the minimum time between two log messages
+// about a sender's flood.
 const (
 	flushEvery = time.Minute
 	tellEvery  = time.Minute
 )
 
-// Seen is what is known of a sender.
+// Seen is the state of a sender.
 type Seen struct {
-	LastAt    int64   // when it last sent, ms; 0 = never
-	Accepted  uint64  // signals that count
-	Refused   uint64  // signals that do not, for what is wrong with them
-	Throttled uint64  // batches and messages that were refused for now, or made to wait, since there were too many
-	AheadMs   int64   // by how much its clock was ahead when it last told a time; 0 when it was not noticeably
-	Issue     string  // what was last wrong with a signal of it; "" = nothing yet
-	IssueAt   int64   // when that was, ms
+	LastAt    int64   // last time it sent, ms; 0 = never
+	Accepted  uint64  // accepted signals
+	Refused   uint64  // invalid signals
+	Throttled uint64  // batches and messages that were refused or delayed because of the limits
+	AheadMs   int64   // how far its clock was ahead at the last signal with a time; 0 if not noticeably
+	Issue     string  // problem of its last invalid signal; "" = none yet
+	IssueAt   int64   // time of that signal, ms
 	Rate      float64 // signals per second, averaged over about a minute
 }
 
-// senderRecord is what is kept of a sender. It is stored: a changed field needs a migration.
+// senderRecord is the stored state of a sender: a changed field needs a migration.
 type senderRecord struct {
 	LastAt    int64  `json:"lastAt"`
 	Accepted  uint64 `json:"accepted"`
@@ -64,42 +64,42 @@ var sendersKept = kv.NewBucket("signalSender", kv.PairOf(kv.String, kv.String), 
 
 type senderKey = kv.Pair[string, string]
 
-// sender is what is known of a sender in memory.
+// sender is the state of a sender in memory.
 type sender struct {
 	Seen
-	rateAt  int64 // when Seen.Rate was right, ms
-	timedAt int64 // when Seen.AheadMs was right, ms
+	rateAt  int64 // time of Seen.Rate, ms
+	timedAt int64 // time of Seen.AheadMs, ms
 	dirty   bool
 	working int
-	told    time.Time // when it was last logged that there were too many
-	skewed  bool      // it was logged that its clock is ahead
+	told    time.Time // when exceeding the limits was last logged
+	skewed  bool      // the skew of its clock was logged
 	limit   *rate.Limiter
 }
 
-// Counts are how many signals there were since the service started, for metrics.
+// Counts are numbers of signals since the start of the service, for metrics.
 type Counts struct {
 	Accepted  uint64
-	Repeated  uint64           // accepted ones whose id came before
-	Corrected uint64           // accepted ones whose time was too far in the future
-	Refused   map[Cause]uint64 // by why
-	Throttled uint64           // batches and messages that were refused for now, or made to wait
-	Skewed    int              // senders whose clock was more than two minutes ahead when they last told a time
+	Repeated  uint64           // accepted ones with a repeated id
+	Corrected uint64           // accepted ones with a corrected time, because theirs was too far in the future
+	Refused   map[Cause]uint64 // by cause
+	Throttled uint64           // batches and messages that were refused or delayed
+	Skewed    int              // senders whose clock was more than two minutes ahead at their last signal with a time
 }
 
-// Cause says why a signal was refused, for metrics.
+// Cause is the reason why a signal was refused, for metrics.
 type Cause string
 
 // The causes.
 const (
-	CauseMalformed Cause = "malformed" // not an object of the right shape, or not JSON at all
-	CauseValue     Cause = "value"     // a property is unknown, or its value cannot be
-	CauseStation   Cause = "station"   // no station, or one that the account does not have
-	CauseForeign   Cause = "foreign"   // a station or a topic that the sender was not given
-	CauseOld       Cause = "old"       // before what is kept
-	CauseCrowded   Cause = "crowded"   // the station has very many of that millisecond
+	CauseMalformed Cause = "malformed" // not an object of the right form, or not JSON
+	CauseValue     Cause = "value"     // an unknown property or an invalid value
+	CauseStation   Cause = "station"   // no station, or an unknown one
+	CauseForeign   Cause = "foreign"   // a station or a topic that the sender may not use
+	CauseOld       Cause = "old"       // before the retention
+	CauseCrowded   Cause = "crowded"   // the station has too many signals of that millisecond
 )
 
-// Causes lists them all.
+// Causes returns all causes.
 func Causes() []Cause {
 	return []Cause{CauseMalformed, CauseValue, CauseStation, CauseForeign, CauseOld, CauseCrowded}
 }
@@ -110,7 +110,7 @@ type senders struct {
 	counts Counts
 }
 
-// loadSenders reads what was kept of senders.
+// loadSenders reads the stored state of senders.
 func (l *Log) loadSenders(tx *kv.Tx) error {
 	for item, err := range sendersKept.Scan(tx, kv.Range{}) {
 		if err != nil {
@@ -124,7 +124,7 @@ func (l *Log) loadSenders(tx *kv.Tx) error {
 	return nil
 }
 
-// of returns what is known of a sender, made when there is nothing yet. The caller holds mu.
+// of returns the state of a sender, and creates it if missing. mu must be held.
 func (s *senders) of(account, source string) *sender {
 	k := senderKey{A: account, B: source}
 	known := s.seen[k]
@@ -135,7 +135,7 @@ func (s *senders) of(account, source string) *sender {
 	return known
 }
 
-// Seen returns what is known of a sender of an account.
+// Seen returns the state of a sender of an account.
 func (l *Log) Seen(account, source string) Seen {
 	now := l.cfg.Clock().UnixMilli()
 	l.senders.mu.Lock()
@@ -149,7 +149,7 @@ func (l *Log) Seen(account, source string) Seen {
 	return out
 }
 
-// Counts returns how many signals there were since the service started.
+// Counts returns the numbers of signals since the start of the service.
 func (l *Log) Counts() Counts {
 	l.senders.mu.Lock()
 	defer l.senders.mu.Unlock()
@@ -166,10 +166,10 @@ func (l *Log) Counts() Counts {
 	return out
 }
 
-// rateMs is over what time a sender's rate is told, in ms.
+// rateMs is the averaging time of a sender's rate, in ms.
 const rateMs = instant.MinuteMs
 
-// decayed is what is left of a rate after some time, in ms, in which nothing came.
+// decayed returns a rate after some time, in ms, without signals.
 func decayed(was float64, ms int64) float64 {
 	now := was * math.Exp(-float64(max(ms, 0))/rateMs)
 	if now < 0.001 {
@@ -178,7 +178,7 @@ func decayed(was float64, ms int64) float64 {
 	return now
 }
 
-// noteSender notes what became of what a sender sent. issue is the last thing that was wrong, "" for nothing.
+// noteSender records the outcomes of a sender's signals.
 func (l *Log) noteSender(from *Sender, now int64, sum *summary) {
 	l.senders.mu.Lock()
 	s := l.senders.of(from.Account, from.Source)
@@ -197,7 +197,7 @@ func (l *Log) noteSender(from *Sender, now int64, sum *summary) {
 	if tell {
 		s.skewed = true
 	} else if !skewed && sum.timed {
-		s.skewed = false // its clock is right again: the next time is told again
+		s.skewed = false // its clock is correct again: warn again next time
 	}
 	c := &l.senders.counts
 	c.Accepted += uint64(sum.accepted)
@@ -211,24 +211,24 @@ func (l *Log) noteSender(from *Sender, now int64, sum *summary) {
 	}
 	l.senders.mu.Unlock()
 	if tell {
-		l.cfg.Log.Warn("the clock of a device is ahead, or this machine's is behind: set it right; its signals are taken at their arrival",
+		l.cfg.Log.Warn("the clock of a device is ahead, or this machine's is behind: correct it; the signals get the time of their arrival",
 			slog.String("account", from.Account), slog.String("source", from.Source), slog.Duration("ahead", time.Duration(sum.ahead)*time.Millisecond))
 	}
 }
 
-// NoteRefused counts signals of a sender that were refused before Take could see them.
+// NoteRefused counts signals of a sender that were refused before Take.
 func (l *Log) NoteRefused(from Sender, cause Cause, issue string, n int) {
 	l.noteSender(&from, l.cfg.Clock().UnixMilli(), &summary{refused: n, causes: map[Cause]int{cause: n}, issue: issue})
 }
 
-// roomWait is how long who must wait for room is asked to wait.
+// roomWait is how long a sender is asked to wait if there is a backlog.
 const roomWait = time.Second
 
-// Admit asks whether a sender may send now. It may not while it has sent more than its rate allows, has so many batches
-// under way already, or too much waits to be done: then wait is how long it must wait, and it is counted. Who may calls
-// done when its batch is taken, with how many signals it held: those count against what it sends later.
+// Admit reports whether a sender may send now. It may not if it has exceeded its rate, has too many concurrent
+// batches, or the backlog is too large: then wait is how long it must wait, and the refusal is counted. Otherwise the
+// caller must call done after the batch with the number of its signals, which count against the rate.
 func (l *Log) Admit(account, source string) (done func(signals int), wait time.Duration) {
-	now := time.Now() // not the clock that tests set: a rate is about time that passes
+	now := time.Now() // not the clock of the tests: a rate is about elapsed time
 	room := l.room(account, source)
 	l.senders.mu.Lock()
 	defer l.senders.mu.Unlock()
@@ -255,7 +255,7 @@ func (l *Log) Admit(account, source string) (done func(signals int), wait time.D
 	}, 0
 }
 
-// Pace counts one message of a sender that sends them one by one, and tells how long to wait before the next is read.
+// Pace counts one message of a sender and returns how long to wait before reading the next.
 func (l *Log) Pace(account, source string) (wait time.Duration) {
 	now := time.Now()
 	l.senders.mu.Lock()
@@ -274,22 +274,22 @@ func (s *sender) limiter(perSecond int) *rate.Limiter {
 	return s.limit
 }
 
-// tooMany counts and, now and then, logs that a sender sends too much. The caller holds mu.
+// tooMany counts an exceeded limit and, at intervals, logs it. mu must be held.
 func (l *Log) tooMany(s *sender, account, source string, now time.Time) {
 	s.Throttled++
 	s.dirty = true
 	l.senders.counts.Throttled++
 	if now.Sub(s.told) >= tellEvery {
 		s.told = now
-		l.cfg.Log.Warn("a device sends more than it may and is slowed down", slog.String("account", account), slog.String("source", source), slog.Int("perSecond", l.cfg.Rate))
+		l.cfg.Log.Warn("a device exceeds its rate and is throttled", slog.String("account", account), slog.String("source", source), slog.Int("perSecond", l.cfg.Rate))
 	}
 }
 
-// roomPause is how soon who waits for room looks again.
+// roomPause is the interval at which Await checks for room.
 const roomPause = 50 * time.Millisecond
 
-// Await waits until there is room for what a sender sends one by one. What it does not take meanwhile its network
-// keeps. Error: ctx's.
+// Await waits until the sender of single messages may send more. Meanwhile its messages remain in the network. Error:
+// that of ctx.
 func (l *Log) Await(ctx context.Context, account, source string) error {
 	if l.room(account, source) {
 		return nil
@@ -309,7 +309,7 @@ func (l *Log) Await(ctx context.Context, account, source string) error {
 	return nil
 }
 
-// Forget drops what is known of a sender that is no more. Errors: the store's.
+// Forget deletes the state of a removed sender. Errors: those of the store.
 func (l *Log) Forget(account, source string) error {
 	k := senderKey{A: account, B: source}
 	l.senders.mu.Lock()
@@ -318,7 +318,7 @@ func (l *Log) Forget(account, source string) error {
 	return l.cfg.Store.Update(func(tx *kv.Tx) error { return sendersKept.Delete(tx, k) })
 }
 
-// flushSenders writes what has changed of senders. Errors: the store's.
+// flushSenders stores the changed state of senders. Errors: those of the store.
 func (l *Log) flushSenders() error {
 	changed := map[senderKey]senderRecord{}
 	l.senders.mu.Lock()
@@ -349,13 +349,13 @@ func (l *Log) flushSenders() error {
 	defer l.senders.mu.Unlock()
 	for k := range changed {
 		if s := l.senders.seen[k]; s != nil {
-			s.dirty = true // the next time
+			s.dirty = true // retry next time
 		}
 	}
-	return fmt.Errorf("write when devices were seen last: %w", err)
+	return fmt.Errorf("store the last activity of devices: %w", err)
 }
 
-// sweepSenders removes senders that have sent nothing for as long as signals are kept.
+// sweepSenders removes senders that have sent nothing within the retention.
 func (l *Log) sweepSenders(ctx context.Context, before int64) error {
 	var old []senderKey
 	l.senders.mu.Lock()

@@ -32,7 +32,7 @@ func object(pairs ...any) map[string]any {
 	return o
 }
 
-// TestMeters: what only a machine can tell is kept of an energy meter, and its sender hears that it counts nothing.
+// TestMeters checks that an energy meter's machine fields are ignored, and that its sender is informed.
 func TestMeters(t *testing.T) {
 	r := newRig(t)
 	r.cfg.Meter = func(account, station string) bool { return account == "northgate" && station == "METER" }
@@ -49,7 +49,8 @@ func TestMeters(t *testing.T) {
 	}
 }
 
-// TestSeenIsKept: what is known of a sender outlives a restart, and a device that takes a name over begins anew.
+// TestSeenIsKept checks that the state of a sender survives a restart, and that a new device with a used name starts
+// without it.
 func TestSeenIsKept(t *testing.T) {
 	r := newRig(t)
 	gw := northgate("device:northgate/gw", "F0", "GONE")
@@ -75,7 +76,7 @@ func TestSeenIsKept(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r.Run(ctx) // it ends at once, and writes
+	r.Run(ctx) // it ends immediately, after storing the state
 	r.open()
 	got := r.Seen("northgate", gw.Source)
 	want.Rate = 0
@@ -89,11 +90,11 @@ func TestSeenIsKept(t *testing.T) {
 	}
 }
 
-// TestRateIsOverAMinute: the rate rises and falls with what came in the last minute.
+// TestRateIsOverAMinute checks that the rate follows the signals of the last minute.
 func TestRateIsOverAMinute(t *testing.T) {
 	r := newRig(t)
 	gw := northgate("device:northgate/gw")
-	for range 600 { // ten a second for a minute, and four minutes more
+	for range 600 { // ten signals a second for five minutes
 		r.now.Add(500)
 		_, err := r.Take(gw, []any{object("stationCode", "F0", "rssi", true), object("stationCode", "F0", "productive", true), object(), 1, 2}, HTTP)
 		r.must(err)
@@ -107,7 +108,8 @@ func TestRateIsOverAMinute(t *testing.T) {
 	}
 }
 
-// TestSkewIsToldOnce: a clock that is ahead is logged when it is first seen, and again only after it was right.
+// TestSkewIsToldOnce checks that a clock that is ahead is logged once, and again only after it was correct in
+// between.
 func TestSkewIsToldOnce(t *testing.T) {
 	r := newRig(t)
 	var said bytes.Buffer
@@ -123,7 +125,7 @@ func TestSkewIsToldOnce(t *testing.T) {
 		told   int
 		skewed int
 	}{
-		{"2026-11-19T00:02:00Z", 0, 0}, // two minutes are believed
+		{"2026-11-19T00:02:00Z", 0, 0}, // two minutes are accepted
 		{"2026-11-19T00:02:00.001Z", 1, 1},
 		{"2026-11-19T01:00:00Z", 1, 1},
 		{"2026-11-18T23:59:00Z", 1, 0},
@@ -136,8 +138,8 @@ func TestSkewIsToldOnce(t *testing.T) {
 	}
 }
 
-// TestWhatTellsNoTimeSaysNothingOfAClock: a clock that is ahead stays told while the sender also sends what has no time, or
-// what is refused, and not for ever when it tells no time any more.
+// TestWhatTellsNoTimeSaysNothingOfAClock checks that a skew remains reported while the sender also sends signals
+// without a time, or invalid ones, but not for ever if it sends no more times.
 func TestWhatTellsNoTimeSaysNothingOfAClock(t *testing.T) {
 	r := newRig(t)
 	gw := northgate("device:northgate/gw")
@@ -169,8 +171,8 @@ func TestWhatTellsNoTimeSaysNothingOfAClock(t *testing.T) {
 	ahead("set right", 0, 0)
 }
 
-// TestAdmit: a sender that keeps to its rate is never held up; one that floods is, until the time it is told, and nobody
-// else is.
+// TestAdmit checks that a sender within its rate is never delayed, and that one that floods is delayed as long as
+// announced, without affecting others.
 func TestAdmit(t *testing.T) {
 	store := newRig(t).store
 	synctest.Test(t, func(t *testing.T) {
@@ -178,7 +180,7 @@ func TestAdmit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for range 200 { // a batch of a thousand each tenth of a second
+		for range 200 { // a batch of a thousand every tenth of a second
 			done, wait := l.Admit("northgate", "device:steady")
 			if wait > 0 {
 				t.Fatalf("a sender within its rate is told to wait %s", wait)
@@ -234,7 +236,7 @@ func TestAdmit(t *testing.T) {
 	})
 }
 
-// TestRefusedTakesNoMemory: a batch of which nearly all was refused leaves no more in memory than what was accepted.
+// TestRefusedTakesNoMemory checks that a mostly refused batch retains only the memory of the accepted signals.
 func TestRefusedTakesNoMemory(t *testing.T) {
 	r := newRig(t)
 	gw := northgate("device:northgate/gw")
@@ -253,7 +255,7 @@ func TestRefusedTakesNoMemory(t *testing.T) {
 		return int(m.HeapAlloc) >> 20
 	}
 	before := heap()
-	const requests = 20 // their rooms would be 40 MiB
+	const requests = 20 // their full lists would take 40 MiB
 	for range requests {
 		_, err := r.Take(gw, objects, HTTP)
 		r.must(err)
@@ -263,7 +265,8 @@ func TestRefusedTakesNoMemory(t *testing.T) {
 	}
 }
 
-// TestTakeAll: what several senders sent is stored as one batch, and each is told of its own.
+// TestTakeAll checks that signals of several senders are stored as one batch, and that each sender gets its own
+// outcomes.
 func TestTakeAll(t *testing.T) {
 	r := newRig(t)
 	parcels := []Parcel{
@@ -284,7 +287,7 @@ func TestTakeAll(t *testing.T) {
 		}
 		got += "|"
 	}
-	if want := "+-|--||++2|"; got != want { // a number that is no json.Number is none
+	if want := "+-|--||++2|"; got != want { // a number must be a json.Number
 		t.Errorf("outcomes are %s, want %s", got, want)
 	}
 	if r.count("tail") != 1 || r.Tail() != 2 {
@@ -295,7 +298,7 @@ func TestTakeAll(t *testing.T) {
 	}
 }
 
-// TestSweepForgetsSenders: who has sent nothing for as long as signals are kept is forgotten.
+// TestSweepForgetsSenders checks that a sender without signals within the retention is removed.
 func TestSweepForgetsSenders(t *testing.T) {
 	r := newRig(t)
 	_, err := r.Take(northgate("device:old"), []any{object("stationCode", "F0", "productive", true)}, HTTP)

@@ -9,10 +9,10 @@ import (
 	"opsmon/kv"
 )
 
-// Settle notes in the transaction that whoever evaluates an account's signals has kept what came of those before a moment,
-// ms. From then on a signal of that time that is stored marks its station as late, in the transaction that stores it: so
-// none is forgotten whatever happens. all is false, and nothing is noted, while Appended has not been told of every signal
-// that is stored. The moment never goes back by it: what is kept of some stations may reach further (Reach).
+// Settle records, in the transaction, that the results of an account's signals before a time, ms, are stored. From
+// then on, a signal of an earlier time marks its station as late, in the transaction that stores the signal, so none
+// is lost. all is false, and nothing is recorded, while some stored signals have not been passed to Appended. Settle
+// never moves the time back: results of some stations may be stored up to a later time (Reach).
 func (l *Log) Settle(tx *kv.Tx, account string, to int64) (all bool, err error) {
 	if all, err = l.AllTold(tx); err != nil || !all {
 		return false, err
@@ -21,8 +21,8 @@ func (l *Log) Settle(tx *kv.Tx, account string, to int64) (all bool, err error) 
 	return true, err
 }
 
-// Unsettle takes back what was settled beyond a moment, ms, by a clock that was ahead. What is kept of later times must be
-// marked to be made again in the same transaction.
+// Unsettle moves the settled time back to a time, ms, after a clock was ahead. The same transaction must mark the
+// later results to be calculated again.
 func (l *Log) Unsettle(tx *kv.Tx, account string, to int64) error {
 	old, err := settled.Get(tx, account)
 	if errors.Is(err, kv.ErrNotFound) || err == nil && old <= to {
@@ -34,10 +34,10 @@ func (l *Log) Unsettle(tx *kv.Tx, account string, to int64) error {
 	return settled.Put(tx, account, to)
 }
 
-// Reach is Settle for who keeps what came of some stations' signals out of turn, up to a later moment than was settled:
-// the moment is noted whether or not all are told. before is what was settled until now, ms, the least there is when nothing
-// was: where all is false, what is kept may lack a signal of that time or later which is not marked. Who keeps it marks
-// it as late itself, from then on.
+// Reach is Settle for results of some stations that are stored up to a later time than the settled one: it records
+// the time even if some signals have not been passed to Appended. before is the previously settled time, ms, or the
+// minimum. If all is false, the results may lack an unmarked signal of that time or later. The caller must then mark
+// such signals as late itself.
 func (l *Log) Reach(tx *kv.Tx, account string, to int64) (before int64, all bool, err error) {
 	if all, err = l.AllTold(tx); err != nil {
 		return 0, false, err
@@ -55,7 +55,7 @@ func (l *Log) Reach(tx *kv.Tx, account string, to int64) (before int64, all bool
 	return before, all, settled.Put(tx, account, to)
 }
 
-// AllTold tells, in the transaction, whether Appended has been told of every signal that is stored.
+// AllTold reports, in the transaction, whether every stored signal has been passed to Appended.
 func (l *Log) AllTold(tx *kv.Tx) (bool, error) {
 	last, err := tail.Last(tx)
 	return last == l.opened+l.told.Load(), err
@@ -63,10 +63,10 @@ func (l *Log) AllTold(tx *kv.Tx) (bool, error) {
 
 type lateKey = kv.Pair[string, string]
 
-// markLate marks the stations that a signal is stored for after its time was settled.
+// markLate marks the stations of signals that are stored after their time was settled.
 func markLate(tx *kv.Tx, list []Signal) error {
 	account, upTo := "", int64(math.MinInt64)
-	earliest := map[lateKey]int64{} // a station is marked once, however many of its signals are late
+	earliest := map[lateKey]int64{} // one mark per station
 	for i := range list {
 		s := &list[i]
 		if s.Account != account {
@@ -101,7 +101,7 @@ func markLate(tx *kv.Tx, list []Signal) error {
 	return nil
 }
 
-// Late returns the moment, ms, of the earliest signal of a station that was stored after its time was settled.
+// Late returns the time, ms, of the earliest signal of a station that was stored after its time was settled.
 func Late(tx *kv.Tx, account, station string) (at int64, ok bool, err error) {
 	at, err = late.Get(tx, lateKey{A: account, B: station})
 	if errors.Is(err, kv.ErrNotFound) {
@@ -110,7 +110,8 @@ func Late(tx *kv.Tx, account, station string) (at int64, ok bool, err error) {
 	return at, err == nil, err
 }
 
-// Accounted takes a station's mark away: its late signals have been evaluated, and what came of it is kept in this transaction.
+// Accounted removes a station's mark: its late signals have been evaluated, and the results are stored in this
+// transaction.
 func Accounted(tx *kv.Tx, account, station string) error {
 	if k := (lateKey{A: account, B: station}); late.Has(tx, k) {
 		return late.Delete(tx, k)
@@ -118,7 +119,7 @@ func Accounted(tx *kv.Tx, account, station string) error {
 	return nil
 }
 
-// First returns the earliest UTC day for which there are signals of a station; ok is false when there are none.
+// First returns the earliest UTC day with signals of a station; ok is false if there are none.
 func (l *Log) First(account, station string) (day int64, ok bool, err error) {
 	l.mu.RLock()
 	for _, s := range l.tailOf(account, station) {
@@ -145,8 +146,8 @@ func (l *Log) First(account, station string) (day int64, ok bool, err error) {
 	return day, ok, nil
 }
 
-// LastArrival returns the moment, ms, at which a signal of an account last arrived, as far as the log's tail and what is settled
-// tell; 0 when neither does.
+// LastArrival returns the time, ms, of the last arrival of an account's signals, according to the tail and the
+// settled time; 0 if unknown.
 func (l *Log) LastArrival(tx *kv.Tx, account string) (int64, error) {
 	last, err := settled.Get(tx, account)
 	if err != nil && !errors.Is(err, kv.ErrNotFound) {
@@ -173,7 +174,7 @@ func (l *Log) LastArrival(tx *kv.Tx, account string) (int64, error) {
 	return last, nil
 }
 
-// Last returns the latest UTC day for which there are signals of a station; ok is false when there are none.
+// Last returns the latest UTC day with signals of a station; ok is false if there are none.
 func (l *Log) Last(account, station string) (day int64, ok bool, err error) {
 	l.mu.RLock()
 	for _, s := range l.tailOf(account, station) {
@@ -200,8 +201,8 @@ func (l *Log) Last(account, station string) (day int64, ok bool, err error) {
 	return day, ok, nil
 }
 
-// Retention is how long signals are kept.
+// Retention returns how long signals are retained.
 func (l *Log) Retention() time.Duration { return l.cfg.Retention }
 
-// Held reports whether nothing goes by Retention now, also of what else is kept for as long.
+// Held reports whether removal because of Retention is suspended, also for other data with the same retention.
 func (l *Log) Held() bool { return l.cfg.Hold() }

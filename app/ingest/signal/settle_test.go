@@ -60,12 +60,13 @@ func TestASignalOfASettledTimeIsMarked(t *testing.T) {
 			t.Errorf("station %s is marked from %d (%v), want %d", station, at, ok, want)
 		}
 	}
-	settle(t, l, 2000) // never back
+	settle(t, l, 2000) // never moves back
 	add(one("C", 2500))
 	if _, ok := lateOf(t, l, "C"); !ok {
 		t.Error("a settled moment went back")
 	}
-	if err := store.Update(func(tx *kv.Tx) error { return l.Unsettle(tx, "acme", 2000) }); err != nil { // but by a clock that is set right
+	// except after a clock was ahead
+	if err := store.Update(func(tx *kv.Tx) error { return l.Unsettle(tx, "acme", 2000) }); err != nil {
 		t.Fatal(err)
 	}
 	add(one("D", 2000))
@@ -91,7 +92,7 @@ func TestNothingIsSettledWhileASignalIsNotTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A batch that is stored and that nobody has been told of yet, as between a commit and what follows it.
+	// A batch that is stored and not yet passed to Appended, as immediately after a commit.
 	if err := store.Update(func(tx *kv.Tx) error {
 		n, err := tail.Next(tx)
 		if err != nil {

@@ -1,30 +1,32 @@
-// Package signal holds what machines send: an append-only log that is never edited (monitoring.md sections 1 and 2).
+// Package signal stores the signals of machines in an append-only log that is never edited (monitoring.md sections 1
+// and 2).
 //
-// A batch of signals is durable when Append returns. It costs one value in the store, whatever stations it is about, so
-// that many signals share a sync. The batches that came last are the log's tail, and in memory too. Pack moves them, every
-// few minutes, to where they stay: one part a station and day of signal time, sorted and compressed by columns. Late
-// signals make further parts of their day; Merge joins a day's parts, into one or few, when the day is long over, and from then on
-// nothing changes it. Sweep removes what is older than the retention.
+// A batch of signals is durable when Append returns. It is one value in the store, for any number of stations, so
+// many signals share a sync. The latest batches form the log's tail, which is also in memory. Every few minutes, Pack
+// moves them to their final place: one part per station and day of signal time, sorted and compressed by column. Late
+// signals add parts to their day. When the day is long over, Merge merges its parts into one or few; after that
+// nothing changes it. Sweep removes signals beyond the retention.
 //
 // # Ids
 //
-// An id counts once within seven days, from one source for one station. Ids are kept by 96 bits of their SHA-256: those of the
-// tail in memory, all others in the store in sorted runs, which are merged by level and by day and removed as a whole when their
-// seven days are over. In memory a run is its filter, which only spares look-ups: whether an id came is decided by the run itself.
-// The filters take ten bits an id and at most 56 MiB in all, the ids of the tail 8 MiB, however many ids there are (ids.go).
+// A repeated id counts once within seven days, per source and station. Ids are identified by 96 bits of their
+// SHA-256. Those of the tail are in memory, all others in the store in sorted runs, which are merged by level and day
+// and removed as a whole after seven days. Only a run's filter is in memory, to avoid lookups; the run itself decides
+// whether it has an id. The filters take ten bits per id and at most 56 MiB in total, the ids of the tail 8 MiB, for
+// any number of ids (ids.go).
 //
 // The bucket tree:
 //
-//	signalTail  seq -> signals of any station, as they came
+//	signalTail  seq -> signals of any station, in order of arrival
 //	signalOpen  (account id, (station, day)) -> "": days that have more than one part
 //	signal      (account id, (station, (day, part))) -> signals of one station and UTC day, by time
-//	signalSettled account id -> ms: what came of signals before it is kept by whoever evaluates them
+//	signalSettled account id -> ms: the results of earlier signals are stored
 //	signalLate  (account id, station) -> ms: the earliest signal that was stored after its time was settled
-//	signalSwept "log" -> ms: signals before it are removed
-//	signalId    (run, block) -> ids in the order of their hashes, and when each came: for seven days
-//	signalIdRun run -> what it is of, and its filter: of nearly all ids that it does not have that tells so
-//	signalCrowd (account id, station, time) -> number: how many signals have that time, where they are many
-//	signalSender (account id, source) -> senderRecord: what is known of who sends, written now and then
+//	signalSwept "log" -> ms: earlier signals are removed
+//	signalId    (run, block) -> ids ordered by hash, with the arrival of each: for seven days
+//	signalIdRun run -> its numbers, and its filter, which excludes nearly all ids that it does not have
+//	signalCrowd (account id, station, time) -> number of signals with that time, if there are many
+//	signalSender (account id, source) -> senderRecord: state of a sender, written periodically
 package signal
 
 import (
@@ -36,19 +38,19 @@ import (
 	"opsmon/kv"
 )
 
-// Field is one of the things that a signal can tell.
+// Field is a measured value of a signal.
 type Field uint8
 
-// The fields (monitoring.md section 2). They are stored by number: never give one a new meaning.
+// The fields (monitoring.md section 2). They are stored by number: never change their meaning.
 const (
-	ProductionCompleteGood Field = iota // cycles since the last such signal
+	ProductionCompleteGood Field = iota // cycles since the previous such signal
 	ProductionCompleteBad
 	ProductionCountGood // running counter of cycles
 	ProductionCountBad
 	Productive            // 1 or 0: the machine is producing
 	LineSpeed             // raw; shown speed = raw x speedScale + speedOffset
 	ElectricalKwh         // meter reading, kWh
-	ElectricalKwhInterval // kWh since the last one
+	ElectricalKwhInterval // kWh since the previous one
 	ElectricalKw          // momentary, kW
 	ElectricalVolts       // momentary, V
 	ElectricalAmps        // momentary, A
@@ -56,10 +58,10 @@ const (
 	fieldCount
 )
 
-// FieldCount is how many fields there are.
+// FieldCount is the number of fields.
 const FieldCount = int(fieldCount)
 
-// Values are a signal's numbers by field; which of them are set is told by the mask.
+// Values are a signal's numbers by field; the mask has a bit for each field that is set.
 type Values struct {
 	Mask    uint16
 	Numbers [FieldCount]float64
@@ -74,20 +76,20 @@ func (v *Values) Get(f Field) (float64, bool) { return v.Numbers[f], v.Has(f) }
 // Set sets a field.
 func (v *Values) Set(f Field, n float64) { v.Mask |= 1 << f; v.Numbers[f] = n }
 
-// Signal is one message of a machine. Moments are milliseconds since 1970 in UTC.
+// Signal is one message of a machine. Times are in milliseconds since 1970 in UTC.
 type Signal struct {
 	Account        string
 	Station        string
-	At             int64  // when it was so
-	Arrived        int64  // when the service took it
-	Source         string // the credential it came with: "device:<id>", "key:<id>"
-	ID             string // the sender's own, "" for none
-	ErrorCode      string // the machine's own error, "" for none
-	ClockCorrected bool   // its own time was too far in the future, so At is when it arrived
+	At             int64  // time of the measurement
+	Arrived        int64  // time of arrival
+	Source         string // the sender's credential: "device:<id>", "key:<id>"
+	ID             string // set by the sender, "" if none
+	ErrorCode      string // the machine's own error code, "" if none
+	ClockCorrected bool   // the sender's time was too far in the future, so At is the arrival
 	Values
 }
 
-// Sent returns what the signal tells, by the names that HTTP has for it.
+// Sent returns the signal's values by their HTTP names.
 func (s *Signal) Sent() map[string]any {
 	sent := map[string]any{}
 	for f, r := range fieldRules {
@@ -104,7 +106,7 @@ func (s *Signal) Sent() map[string]any {
 	return sent
 }
 
-// Day is the UTC day of a moment, counted from 1970.
+// Day returns the UTC day of a time, counted from 1970.
 func Day(at int64) int64 { return floorDiv(at, instant.DayMs) }
 
 func floorDiv(a, b int64) int64 {
@@ -115,8 +117,8 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// Compare is the order in which signals of one station are evaluated: by time and then by what they say, never by when
-// they came, so that the same signals give the same figures in whatever order they arrive.
+// Compare is the order in which signals of one station are evaluated: by time and then by content, never by arrival.
+// The same signals therefore have the same results in any order of arrival.
 func Compare(a, b *Signal) int {
 	if a.At != b.At { // nearly always
 		return cmp.Compare(a.At, b.At)
@@ -133,12 +135,12 @@ func Compare(a, b *Signal) int {
 	return 0
 }
 
-// Sort puts signals of one station in the order of Compare.
+// Sort sorts signals of one station by Compare.
 func Sort(list []Signal) { slices.SortFunc(list, func(a, b Signal) int { return Compare(&a, &b) }) }
 
 type partKey = kv.Pair[string, kv.Pair[string, kv.Pair[uint64, uint64]]]
 
-// partOf names a part: the day is shifted so that days before 1970 sort as well.
+// partOf returns the key of a part: the day is shifted, so days before 1970 sort correctly.
 func partOf(account, station string, day int64, part uint64) partKey {
 	return partKey{A: account, B: kv.Pair[string, kv.Pair[uint64, uint64]]{A: station, B: kv.Pair[uint64, uint64]{A: uint64(day) ^ 1<<63, B: part}}}
 }
@@ -154,10 +156,10 @@ var (
 	swept   = kv.NewBucket("signalSwept", kv.String, kv.JSON[int64]())
 )
 
-// Buckets names the buckets of this room, for kv.Config.Buckets.
+// Buckets returns the names of the package's buckets, for kv.Config.Buckets.
 func Buckets() []string {
 	return []string{tail.Name(), parts.Name(), open.Name(), blocks.Name(), runsKept.Name(), settled.Name(), late.Name(), swept.Name(), sendersKept.Name(), crowdsKept.Name()}
 }
 
-// largest bounds numbers: what is larger is no measurement, and sums of it would lose digits.
+// largest is the maximum absolute value of a number: a larger one is not a measurement, and sums would lose digits.
 const largest = 1e9

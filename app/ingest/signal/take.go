@@ -9,18 +9,18 @@ import (
 	"opsmon/app/errdefs"
 )
 
-// MaxBatch is how many signals one request may carry.
+// MaxBatch is the maximum number of signals in one request.
 const MaxBatch = 10_000
 
-// aheadLimit is how far in the future a signal's time may be and still be believed (monitoring.md section 2).
+// aheadLimit is how far in the future a signal's time is accepted (monitoring.md section 2).
 const aheadLimit = 2 * time.Minute
 
-// Sender is who sends signals.
+// Sender is a sender of signals.
 type Sender struct {
 	Account string
 	Source  string                 // the credential: "device:<id>", "key:<id>"
-	Mine    func(code string) bool // whether it may send for a station of that code; nil = for every one of the account
-	Known   func(code string) bool // whether the account has a station of that code
+	Mine    func(code string) bool // whether it may send for a station; nil = for every station of the account
+	Known   func(code string) bool // whether a station exists in the account
 }
 
 // Outcome is the outcome of one signal.
@@ -35,28 +35,27 @@ type Outcome struct {
 	Cause Cause  `json:"-"` // why not, for metrics
 }
 
-// Parcel is what one sender sent at once: objects that strictjson has decoded, or a *Signal that Quick has read.
+// Parcel is one transmission of a sender: objects decoded by strictjson, or *Signal values decoded by Quick.
 type Parcel struct {
 	From    Sender
 	Objects []any
 	Style   Style
 }
 
-// machineFields are what a machine tells, and an energy meter does not.
+// machineFields are the fields that an energy meter does not have.
 const machineFields = 1<<ProductionCompleteGood | 1<<ProductionCompleteBad | 1<<ProductionCountGood | 1<<ProductionCountBad | 1<<Productive | 1<<LineSpeed
 
-// summary is what became of a parcel.
+// summary is the outcome of a parcel.
 type summary struct {
 	accepted, refused, repeated, corrected int
-	ahead                                  int64 // by how many ms the furthest of its times was in the future
-	timed                                  bool  // one of them at least came with its time
+	ahead                                  int64 // how far the latest of its times was in the future, ms
+	timed                                  bool  // at least one signal had a time
 	issue                                  string
 	causes                                 map[Cause]int
 }
 
-// Take stores the signals among what a sender sent, as a Parcel has it, and says of each what became of it. What
-// cannot be taken does no harm to the rest. What is accepted is on the disk. Errors: the store's; then nothing was
-// taken.
+// Take stores the valid signals among a sender's objects and returns the outcome of each. Invalid ones do not affect
+// the others. Accepted signals are durable. Errors are those of the store, after which nothing was stored.
 func (l *Log) Take(from Sender, objects []any, style Style) ([]Outcome, error) {
 	outcomes, err := l.TakeAll([]Parcel{{from, objects, style}})
 	if err != nil {
@@ -65,7 +64,7 @@ func (l *Log) Take(from Sender, objects []any, style Style) ([]Outcome, error) {
 	return outcomes[0], nil
 }
 
-// TakeAll is Take for what several senders sent: all that is accepted is stored together, with one sync.
+// TakeAll is Take for several senders: it stores all accepted signals with one sync.
 func (l *Log) TakeAll(parcels []Parcel) ([][]Outcome, error) {
 	total := 0
 	for i := range parcels {
@@ -77,7 +76,8 @@ func (l *Log) TakeAll(parcels []Parcel) ([][]Outcome, error) {
 		all[n] = l.takeParcel(&t, &parcels[n], &sums[n])
 	}
 	if len(t.list) < total-total/4 {
-		t.list = slices.Clone(t.list) // it stays in the tail, and the room for what was refused, if it is much, is not to
+		// the list remains in the tail; it must not pin the memory for many refused signals
+		t.list = slices.Clone(t.list)
 	}
 	duplicate, err := l.keep(t.list)
 	if err != nil {
@@ -96,7 +96,7 @@ func (l *Log) TakeAll(parcels []Parcel) ([][]Outcome, error) {
 	return all, nil
 }
 
-// taking is what is being taken: what is accepted, and by the same places where it is told.
+// taking is a call of TakeAll in progress: the accepted signals, and for each of them its outcome.
 type taking struct {
 	now  int64 // ms
 	list []Signal
@@ -108,8 +108,7 @@ type told struct {
 	sum     *summary
 }
 
-// takeParcel reads what one sender sent, and says of each what becomes of it; whether its id came before is not known
-// yet.
+// takeParcel decodes a sender's objects and sets the outcome of each; duplicates are not known yet.
 func (l *Log) takeParcel(t *taking, p *Parcel, sum *summary) []Outcome {
 	outcomes := make([]Outcome, len(p.Objects))
 	for i, v := range p.Objects {
@@ -149,7 +148,7 @@ func (s *summary) refuse(out *Outcome) {
 	s.causes[out.Cause]++
 }
 
-// refusal says why a signal was not taken; its issue is "" when it was.
+// refusal is the reason why a signal was refused; its issue is "" if it was accepted.
 type refusal struct {
 	cause Cause
 	issue string
@@ -159,7 +158,7 @@ func refuse(cause Cause, format string, args ...any) refusal {
 	return refusal{cause, fmt.Sprintf(format, args...)}
 }
 
-// read makes the signal s of what a sender sent. ahead is by how many ms its time is in the future.
+// read decodes an object of a sender into s. ahead is how far its time is in the future, ms.
 func (l *Log) read(from *Sender, v any, style Style, now int64, s *Signal) (ahead int64, no refusal) {
 	switch v := v.(type) {
 	case *Signal:
@@ -191,8 +190,8 @@ func (l *Log) read(from *Sender, v any, style Style, now int64, s *Signal) (ahea
 	case s.At < oldest:
 		return 0, refuse(CauseOld, "at is older than the %d days that signals are kept", int(l.cfg.Retention.Hours()/24))
 	}
-	if s.At < l.swept.Load() { // the clock went back, or signals were kept for a shorter time
-		return 0, refuse(CauseOld, "at is older than the signals that are kept")
+	if s.At < l.swept.Load() { // the clock was set back, or the retention was shorter
+		return 0, refuse(CauseOld, "at is older than the retention of signals")
 	}
 	if l.crowds.isFull(s) {
 		return 0, refuse(CauseCrowded, "at is a millisecond of which the station has %d signals already; no more of it are taken", momentMost)

@@ -15,28 +15,28 @@ import (
 	"time"
 )
 
-// EvaluatorConfig is what NewEvaluator needs.
+// EvaluatorConfig configures an Evaluator.
 type EvaluatorConfig struct {
-	Command    []string // the program, and the arguments with which it calls Work on its standard streams
-	Expression string   // that CheckExpression finds nothing wrong with
+	Command    []string // the program with arguments that make it call Work on its standard streams
+	Expression string   // must be accepted by CheckExpression
 	Timeout    time.Duration
-	Memory     int64 // bytes that the process may take
+	Memory     int64 // limit for the process, in bytes
 	Log        *slog.Logger
 }
 
-// What an evaluation may take when nothing else is said.
+// Default limits of an evaluation.
 const (
 	DefaultTimeout = time.Second
 	DefaultMemory  = 256 << 20
 
-	startTime = 10 * time.Second // for a worker to get ready
-	maxOutput = 1 << 20          // bytes of a result
-	tellEvery = time.Minute      // how often the end of workers is logged
+	startTime = 10 * time.Second // for the start of a worker
+	maxOutput = 1 << 20          // maximum size of a result, in bytes
+	tellEvery = time.Minute      // minimum time between log messages about ended workers
 )
 
-// Evaluator evaluates an expression of a user's in a child process, since an evaluation has no time-out of its own and can
-// end the process. A worker that hangs, or takes too much memory, is ended and the next input gets a new one. All methods may
-// be called at any time from any goroutine; inputs are evaluated one after the other.
+// Evaluator evaluates a user's expression in a child process, because an evaluation has no timeout and can crash the
+// process. A worker that hangs or uses too much memory is killed, and the next input gets a new one. All methods may
+// be called concurrently; inputs are evaluated sequentially.
 type Evaluator struct {
 	cfg EvaluatorConfig
 
@@ -54,16 +54,16 @@ type worker struct {
 	r   *bufio.Reader
 }
 
-// InputError says that an input has no result: the expression fails for it, hangs or takes too much.
+// InputError means that an input has no result: the expression fails for it, hangs or uses too much memory.
 type InputError struct{ Reason string }
 
 // Error implements error.
 func (e *InputError) Error() string { return "the expression " + e.Reason }
 
-// ErrClosed says that the evaluator was closed.
+// ErrClosed means that the evaluator was closed.
 var ErrClosed = errors.New("the evaluator is closed")
 
-// NewEvaluator makes an evaluator. The worker starts with the first input. The caller closes it.
+// NewEvaluator returns an evaluator, which the caller must close. The worker starts with the first input.
 func NewEvaluator(cfg EvaluatorConfig) *Evaluator {
 	if cfg.Timeout == 0 {
 		cfg.Timeout = DefaultTimeout
@@ -77,7 +77,7 @@ func NewEvaluator(cfg EvaluatorConfig) *Evaluator {
 	return &Evaluator{cfg: cfg}
 }
 
-// CheckExpression returns what is wrong with an expression; nil when nothing is. It is not evaluated.
+// CheckExpression returns the problem of an expression, or nil. It does not evaluate the expression.
 func CheckExpression(text string) error {
 	switch {
 	case strings.TrimSpace(text) == "":
@@ -93,9 +93,9 @@ func CheckExpression(text string) error {
 	return nil
 }
 
-// Evaluate returns the value of the expression for an input, as JSON; nil when it gives nothing. vars are what the expression
-// can use as $name. Errors: *InputError when the input has no result; others when no worker can be started, for which the same
-// input may be tried again; ErrClosed; ctx's.
+// Evaluate returns the value of the expression for an input, as JSON; nil if it has none. The expression can refer to
+// vars as $name. Errors: *InputError if the input has no result; others if no worker can be started, after which the
+// same input may be retried; ErrClosed; that of ctx.
 func (e *Evaluator) Evaluate(ctx context.Context, input json.RawMessage, vars map[string]string) (json.RawMessage, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -136,12 +136,12 @@ func (e *Evaluator) Evaluate(ctx context.Context, input json.RawMessage, vars ma
 	}
 	if now := time.Now(); now.Sub(e.told) > tellEvery {
 		e.told = now
-		e.cfg.Log.Warn("an expression was ended, and goes on with the next input", slog.String("why", why))
+		e.cfg.Log.Warn("worker of an expression was killed; the next input gets a new one", slog.String("why", why))
 	}
 	return nil, &InputError{why}
 }
 
-// Close ends the worker. An evaluation that goes on is finished first.
+// Close ends the worker, after a running evaluation.
 func (e *Evaluator) Close() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -154,7 +154,7 @@ func (e *Evaluator) Close() {
 
 func (e *Evaluator) start(ctx context.Context) (*worker, error) {
 	cmd := exec.Command(e.cfg.Command[0], e.cfg.Command[1:]...)
-	cmd.Env = []string{"GOMAXPROCS=1"} // and no secret of ours
+	cmd.Env = []string{"GOMAXPROCS=1"} // excludes our secrets
 	if root := os.Getenv("SystemRoot"); root != "" {
 		cmd.Env = append(cmd.Env, "SystemRoot="+root)
 	}
@@ -171,7 +171,7 @@ func (e *Evaluator) start(ctx context.Context) (*worker, error) {
 	}
 	w := &worker{cmd: cmd, in: in, w: bufio.NewWriter(in), r: bufio.NewReader(out)}
 	_, err = w.within(ctx, startTime, func() error {
-		// It ends itself later than it would be ended, for when this process is no more.
+		// The worker's own timeout is longer, in case this process has died.
 		if err := writeFrame(w.w, workStart{e.cfg.Expression, e.cfg.Memory, 2 * e.cfg.Timeout, maxOutput}); err != nil {
 			return err
 		}
@@ -184,11 +184,12 @@ func (e *Evaluator) start(ctx context.Context) (*worker, error) {
 	return w, nil
 }
 
-// within runs what speaks to the worker, which is ended when that takes too long; hung tells that it did.
+// within runs speak, which communicates with the worker, and kills the worker after limit; hung reports whether it
+// did.
 func (w *worker) within(ctx context.Context, limit time.Duration, speak func() error) (hung bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	stop := context.AfterFunc(ctx, func() { _ = w.cmd.Process.Kill() }) // it may have ended
+	stop := context.AfterFunc(ctx, func() { _ = w.cmd.Process.Kill() }) // may have ended
 	err = speak()
 	stop()
 	return errors.Is(ctx.Err(), context.DeadlineExceeded), err
@@ -198,5 +199,5 @@ func (w *worker) within(ctx context.Context, limit time.Duration, speak func() e
 func (w *worker) end() {
 	_ = w.in.Close()
 	_ = w.cmd.Process.Kill()
-	_ = w.cmd.Wait() // how it ended tells nothing more
+	_ = w.cmd.Wait() // the exit status adds no information
 }

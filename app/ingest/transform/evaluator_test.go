@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestMain is the worker too: tests start themselves as one.
+// TestMain also runs the worker: tests start this binary as a worker.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "work" {
 		if err := Work(os.Stdin, os.Stdout); err != nil {
@@ -35,7 +35,7 @@ func evaluator(t testing.TB, expression string, timeout time.Duration) *Evaluato
 	return e
 }
 
-// TestEvaluate: an expression has a value, or an error that says why not.
+// TestEvaluate checks that an expression has a value, or an error with the reason.
 func TestEvaluate(t *testing.T) {
 	for _, c := range []struct{ expression, input, want, issue string }{
 		{`{"line_speed": speed * 60}`, `{"speed": 1.5}`, `{"line_speed":90}`, ""},
@@ -46,7 +46,7 @@ func TestEvaluate(t *testing.T) {
 		{`$`, `"text that was no JSON"`, `"text that was no JSON"`, ""},
 		{`$number(x)`, `{"x":"y"}`, "", "the expression"},
 		{`1/0`, `1`, "", "the expression"},
-		{`$sum`, `1`, `""`, ""}, // what is no JSON is what the library makes of it
+		{`$sum`, `1`, `""`, ""}, // not JSON: the result is that of the library
 		{`$pad("x", 3000000)`, `1`, "", "returned more than 1048576 bytes"},
 	} {
 		got, err := evaluator(t, c.expression, 0).Evaluate(t.Context(), json.RawMessage(c.input), map[string]string{"topic": "plant/S1", "station": "S1"})
@@ -60,8 +60,8 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
-// TestHungAndGreedy: an expression that never ends, calls itself for ever or takes all memory is ended, and the next input is
-// evaluated.
+// TestHungAndGreedy checks that an expression that never ends, recurses infinitely or uses all memory is ended, and
+// that the next input is evaluated.
 func TestHungAndGreedy(t *testing.T) {
 	const timeout = time.Second
 	for name, expression := range map[string]string{
@@ -87,7 +87,7 @@ func TestHungAndGreedy(t *testing.T) {
 	}
 }
 
-// TestEvaluatorEnds: a context that ends, a program that is none, and Close.
+// TestEvaluatorEnds checks a context that ends, an invalid program, and Close.
 func TestEvaluatorEnds(t *testing.T) {
 	e := evaluator(t, `$`, 0)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -122,7 +122,7 @@ func TestCheckExpression(t *testing.T) {
 	}
 }
 
-// BenchmarkEvaluate is what one message of the plant's broker costs.
+// BenchmarkEvaluate measures one message of the plant's broker.
 func BenchmarkEvaluate(b *testing.B) {
 	e := evaluator(b, `{"production_count": good, "production_count_bad": bad, "productive": state = "run", "line_speed": speed / 10}`, 0)
 	input := json.RawMessage(`{"good":123456,"bad":12,"state":"run","speed":455,"temperature":21.5}`)

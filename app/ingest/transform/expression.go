@@ -12,11 +12,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxPattern bounds the instructions that all regular expressions of a text may compile to; a million takes 0.2 s and
-// 200 MB.
+// maxPattern is the maximum number of instructions that all regular expressions of a text may compile to; a million
+// takes 0.2 s and 200 MB.
 const maxPattern = 1_000_000
 
-// expression compiles a text that should be JSONata.
+// expression checks a text that must be JSONata.
 func (c *checker) expression(n *yaml.Node, path string) {
 	if strings.TrimSpace(n.Value) == "" {
 		c.add(path, "must be a JSONata expression; line %d, column %d is empty", n.Line, n.Column)
@@ -42,7 +42,7 @@ func (c *checker) expression(n *yaml.Node, path string) {
 	c.add(path, "must be a JSONata expression; at %s it %s", c.place(n, problem.Position), describe(problem))
 }
 
-// compile parses an expression. The parser slices past the end of some broken function signatures.
+// compile parses an expression. The parser panics on some invalid function signatures.
 func compile(text string) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -55,10 +55,10 @@ func compile(text string) (err error) {
 
 var repetition = regexp.MustCompile(`(\)?)\{(\d{1,4})(?:,(\d{0,4}))?\}`)
 
-// patternCost returns an upper bound for the instructions that the regular expressions in an expression compile to,
-// without knowing where they are. One cannot reach over a line end, so each line counts alone, as if it were one
-// pattern. Only repetitions of groups multiply others, and Go refuses more than 1000 in all. A Unicode class
-// is a table of its own.
+// patternCost returns an upper bound for the number of instructions of the regular expressions in an expression,
+// without locating them. A regular expression cannot contain a line end, so each line counts separately, as one
+// pattern. Only repetitions of groups multiply others, and Go limits their product to 1000. A Unicode class is a
+// table of its own.
 func patternCost(text string) int {
 	const most, class = 1000, 100
 	cost := 0
@@ -83,8 +83,9 @@ func patternCost(text string) int {
 	return cost
 }
 
-// place returns where in the text an offset in the expression is, in bytes. Where YAML has folded lines or resolved
-// escapes the way back is lost, and the place is the expression's beginning with the character counted from there.
+// place describes the position of an offset (in bytes) of the expression in the text. If YAML has folded lines or
+// resolved escapes, the exact position is unknown: the result is then the start of the expression with the character
+// counted from there.
 func (c *checker) place(n *yaml.Node, offset int) string {
 	before := n.Value[:min(max(offset, 0), len(n.Value))]
 	inLine := before[strings.LastIndex(before, "\n")+1:]
@@ -108,7 +109,7 @@ func (c *checker) place(n *yaml.Node, offset int) string {
 	return fmt.Sprintf("character %d of the expression that begins at line %d, column %d", utf8.RuneCountInString(before)+1, n.Line, n.Column)
 }
 
-// after leaves out the first characters of a line.
+// after returns a line without its first characters.
 func after(line string, characters int) string {
 	for ; characters > 0 && line != ""; characters-- {
 		_, size := utf8.DecodeRuneInString(line)
@@ -117,7 +118,7 @@ func after(line string, characters int) string {
 	return line
 }
 
-// describe returns what the parser found, in the words of a user; it completes "at line 2, column 7 it …".
+// describe describes the parser's error for users; it completes "at line 2, column 7 it …".
 func describe(e *jparse.Error) string {
 	token, hint := strconv.Quote(brief(e.Token)), strconv.Quote(brief(e.Hint))
 	switch e.Type {

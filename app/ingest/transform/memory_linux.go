@@ -2,7 +2,7 @@ package transform
 
 import "golang.org/x/sys/unix"
 
-// limitMemory bounds the memory that this process may write to; what is beyond ends it.
+// limitMemory limits the writable memory of this process; exceeding it ends the process.
 func limitMemory(bytes int64) error {
 	limit := unix.Rlimit{Cur: uint64(bytes), Max: uint64(bytes)}
 	return unix.Setrlimit(unix.RLIMIT_DATA, &limit)

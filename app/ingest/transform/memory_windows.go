@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// limitMemory bounds the memory that this process may take; what is beyond ends it.
+// limitMemory limits the memory of this process; exceeding it ends the process.
 func limitMemory(bytes int64) error {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {

@@ -1,12 +1,11 @@
-// Package transform checks the text of an account's uploadTransforms: YAML that is a JSONata expression, or a mapping
-// whose leaves are JSONata expressions (http-api.md section 2.1; decisions.md section 2); and it evaluates the mapping
-// of what comes from the plant's own broker (monitoring.md section 2). This process compiles expressions and never evaluates
-// them: an evaluation has no time-out and can end the process. Evaluator has a child process do it.
+// Package transform checks an account's uploadTransforms: YAML that is a JSONata expression, or a mapping whose
+// leaves are JSONata expressions (http-api.md section 2.1; decisions.md section 2). It also evaluates the mapping of
+// messages from the plant's own broker (monitoring.md section 2). This process only compiles expressions: an
+// evaluation has no timeout and can crash the process, so Evaluator uses a child process.
 //
-// The text comes from outside, and neither library was made for hostile input. The limits below keep the cost of a
-// check in proportion to the length of the text: the JSONata parser takes time with the square of the length of some
-// texts (escapes, function signatures), recurses as deep as they nest, and compiles regular expressions whose
-// repetitions a few letters can multiply.
+// The text is untrusted, and neither library was made for hostile input. The limits below keep the cost of a check
+// proportional to the length of the text: the JSONata parser takes quadratic time for some texts (escapes, function
+// signatures), recurses as deep as they nest, and compiles regular expressions whose repetitions multiply.
 package transform
 
 import (
@@ -27,24 +26,25 @@ import (
 )
 
 const (
-	// MaxLength is how long the whole text may be, in bytes.
+	// MaxLength is the maximum length of the whole text, in bytes.
 	MaxLength = 64 << 10
-	// MaxExpression is how long one expression may be, in bytes. Nested as deep as that allows, one costs the parser 8 MB of stack.
+	// MaxExpression is the maximum length of one expression, in bytes. With the deepest possible nesting, the parser
+	// needs 8 MB of stack.
 	MaxExpression = 16 << 10
-	// MaxNesting is how many mappings and sequences may stand in one another.
+	// MaxNesting is the maximum nesting of mappings and sequences.
 	MaxNesting = 32
-	// MaxEntries is how many values, mappings and sequences the text may hold with its aliases written out.
+	// MaxEntries is the maximum number of values, mappings and sequences after the expansion of aliases.
 	MaxEntries = 10_000
 )
 
-// Check returns the problems of the text of uploadTransforms, nil when there is none, at most errdefs.MaxDetails, the
-// last of which then says how many more there are. Field is the path inside the text ("columns.good", "rows[2].sku"),
-// empty where the text as a whole is meant; the caller puts its own field's name before it. Issue is a sentence for
-// the user with the line and column, counted from 1 in characters.
+// Check returns the problems of uploadTransforms, or nil; at most errdefs.MaxDetails, of which the last then has the
+// number of omitted ones. Field is the path inside the text ("columns.good", "rows[2].sku"), empty for the whole
+// text; the caller adds its own field as prefix. Issue is a message for users with the line and column, counted from
+// 1 in characters.
 func Check(text string) (details []errdefs.Detail) {
 	c := checker{entries: make(map[*yaml.Node]int)}
 	defer func() {
-		if recover() != nil { // a defect of the YAML library must not become ours
+		if recover() != nil { // contain a defect of the YAML library
 			details = []errdefs.Detail{{Issue: "must be YAML; it cannot be read"}}
 		}
 	}()
@@ -53,15 +53,15 @@ func Check(text string) (details []errdefs.Detail) {
 }
 
 // checker collects the problems of one text.
-type checker struct {
+type checker struct { // without line ends
 	lines   []string // of the text, without line ends
 	details []errdefs.Detail
-	more    int                // problems found beyond those in details
-	pattern int                // work that regular expressions have asked for so far
-	entries map[*yaml.Node]int // of each node with an anchor, written out; open while it is being read
+	more    int                // number of problems beyond those in details
+	pattern int                // cost of regular expressions so far
+	entries map[*yaml.Node]int // expanded number of entries by node with an anchor; open while it is being read
 }
 
-// open marks a node whose entries are not known yet: an alias to it would stand inside itself.
+// open marks a node that is being read: an alias to it would make it contain itself.
 const open = -1
 
 func (c *checker) result() []errdefs.Detail {
@@ -107,7 +107,7 @@ func (c *checker) check(text string) {
 	}
 }
 
-// addYAML reports that the text is not YAML.
+// addYAML adds the problem of a text that is not YAML.
 func (c *checker) addYAML(err error) {
 	if errors.Is(err, io.EOF) {
 		c.add("", "must hold a JSONata expression; it is empty (null unsets it)")
@@ -119,9 +119,9 @@ func (c *checker) addYAML(err error) {
 
 var yamlError = regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
 
-// yamlLine takes the library's error apart: the line, counted from 1, and what is wrong there. The library leaves the
-// first line out, counts the lines of its parser from 0 and those of its scanner from 1, and gives none for
-// unknown anchors and characters that YAML does not allow.
+// yamlLine parses the library's error: the line, counted from 1, and the problem. The library omits the line number
+// on the first line, counts the lines of its parser from 0 and those of its scanner from 1, and reports none for
+// unknown anchors and forbidden characters.
 func (c *checker) yamlLine(message string) (line int, what string) {
 	m := yamlError.FindStringSubmatch(message)
 	if m == nil {
@@ -142,15 +142,15 @@ func (c *checker) yamlLine(message string) (line int, what string) {
 			return i + 1, what
 		}
 	}
-	return min(line, len(c.lines)), what // what is missing at the end is missed on a line of its own
+	return min(line, len(c.lines)), what // what is missing at the end is reported on the last line
 }
 
-// forbidden reports whether YAML refuses a character wherever it stands.
+// forbidden reports whether YAML never allows a character.
 func forbidden(r rune) bool {
 	return r < ' ' && r != '\t' && r != '\r' || r == 0x7f || r == 0xfffe || r == 0xffff
 }
 
-// node checks a node and what is in it, and returns its number of entries with aliases written out, at most MaxEntries+1.
+// node checks a node with its content, and returns its expanded number of entries, at most MaxEntries+1.
 func (c *checker) node(n *yaml.Node, path string, depth int) int {
 	if n.Anchor != "" {
 		c.entries[n] = open
@@ -158,7 +158,7 @@ func (c *checker) node(n *yaml.Node, path string, depth int) int {
 	entries := 1
 	switch {
 	case n.Kind == yaml.AliasNode:
-		entries = c.entries[n.Alias] // what it stands for was checked where it is written
+		entries = c.entries[n.Alias] // the target has been checked at its own position
 		if entries == open {
 			c.add(path, "must not contain itself; line %d, column %d has *%s inside &%s", n.Line, n.Column, brief(n.Value), brief(n.Value))
 			entries = 1
@@ -181,7 +181,7 @@ func (c *checker) node(n *yaml.Node, path string, depth int) int {
 	return entries
 }
 
-// mapping checks keys and values; it gives the number of entries in it.
+// mapping checks keys and values, and returns the number of entries.
 func (c *checker) mapping(n *yaml.Node, path string, depth int) int {
 	entries := 0
 	first := make(map[string]int) // line of each key
@@ -208,7 +208,7 @@ func (c *checker) mapping(n *yaml.Node, path string, depth int) int {
 	return entries
 }
 
-// scalar checks a leaf. YAML's own numbers, booleans and null are literals of JSONata too.
+// scalar checks a leaf. YAML's numbers, booleans and null are JSONata literals too.
 func (c *checker) scalar(n *yaml.Node, path string) {
 	switch tag := n.ShortTag(); tag {
 	case "!!str":
@@ -230,7 +230,7 @@ func (c *checker) scalar(n *yaml.Node, path string) {
 	}
 }
 
-// join puts a key on a path.
+// join appends a key to a path.
 func join(path, key string) string {
 	if path == "" {
 		return key
@@ -238,7 +238,7 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-// brief shortens a piece of the user's text, or one that a library made from it, and keeps it on one line.
+// brief shortens a part of the user's text or of a library's message, and puts it on one line.
 func brief(s string) string {
 	const most = 60
 	s = strings.Map(func(r rune) rune {

@@ -127,7 +127,7 @@ func TestCheckRefuses(t *testing.T) {
 	}
 }
 
-// bomb is a few lines that stand for thousands of millions of entries.
+// bomb returns a few lines that expand to billions of entries.
 func bomb() string {
 	var b strings.Builder
 	b.WriteString("a0: &a0 x\n")
@@ -151,10 +151,10 @@ func TestCheckCapsTheProblems(t *testing.T) {
 	}
 }
 
-// hostile texts fill MaxLength with what costs the libraries most.
+// hostile returns texts that fill MaxLength with the most expensive content for the libraries.
 func hostile() map[string]string {
 	times := func(s string, length int) string { return strings.Repeat(s, length/len(s)) }
-	list := func(expression string) string { // of expressions as long as they may be
+	list := func(expression string) string { // of expressions of the maximum length
 		return strings.Repeat("- '"+expression+"'\n", MaxLength/(len(expression)+5))
 	}
 	const long = MaxExpression - 40
@@ -185,7 +185,7 @@ func hostile() map[string]string {
 	}
 }
 
-// No text within the limits takes long, or ends the process.
+// TestCheckIsBounded checks that no text within the limits takes long or crashes the process.
 func TestCheckIsBounded(t *testing.T) {
 	apptest.Long(t)
 	for name, text := range hostile() {
@@ -194,7 +194,7 @@ func TestCheckIsBounded(t *testing.T) {
 		}
 		start := time.Now()
 		Check(text)
-		if took := time.Since(start); took > 10*time.Second { // 0.3 s at most when measured, without the race detector
+		if took := time.Since(start); took > 10*time.Second { // at most 0.3 s when measured, without the race detector
 			t.Errorf("%s: took %v", name, took)
 		}
 	}

@@ -15,39 +15,39 @@ import (
 	jsonata "github.com/blues/jsonata-go"
 )
 
-// A worker is a child process that evaluates one expression (Evaluator starts it). They speak in frames: the length of a
-// JSON document in four bytes, highest first, and the document. The first one says what to do; each further one is an
-// input, and answered with one.
+// A worker is a child process that evaluates one expression; Evaluator starts it. They communicate in frames: the
+// length of a JSON document in four bytes, big-endian, and the document. The first frame configures the worker; each
+// further one is an input, which the worker answers with one frame.
 type (
 	workStart struct {
 		Expression string        `json:"expression"`
-		Memory     int64         `json:"memory"`  // bytes that the process may take
-		Timeout    time.Duration `json:"timeout"` // after which it ends itself, when nobody has ended it
-		Output     int           `json:"output"`  // bytes that a result may have
+		Memory     int64         `json:"memory"`  // memory limit of the process, in bytes
+		Timeout    time.Duration `json:"timeout"` // after which the worker ends itself
+		Output     int           `json:"output"`  // maximum size of a result, in bytes
 	}
 	workInput struct {
 		Input json.RawMessage   `json:"input"`
 		Vars  map[string]string `json:"vars"` // $topic and so on
 	}
 	workOutput struct {
-		Value json.RawMessage `json:"value,omitempty"` // absent: the expression gives nothing for this input
+		Value json.RawMessage `json:"value,omitempty"` // absent: the expression has no value for this input
 		Error string          `json:"error,omitempty"`
 	}
 )
 
-// maxStack bounds how deep an expression may call itself before the process ends, in bytes of stack.
+// maxStack is the maximum stack of an expression's recursion, in bytes. Exceeding it ends the process.
 const maxStack = 64 << 20
 
-// exitHung is the exit status of a worker that ended itself.
+// exitHung is the exit status of a worker that ended itself after the timeout.
 const exitHung = 3
 
-// Work is the worker: it evaluates what comes from in until that ends. It is run in a process of its own. Errors: the
-// expression's, the streams'.
+// Work evaluates the inputs from in until it ends. It must run in its own process. Errors: those of the expression
+// and of the streams.
 func Work(in io.Reader, out io.Writer) error {
 	r, w := bufio.NewReader(in), bufio.NewWriter(out)
 	var start workStart
 	if err := readFrame(r, MaxExpression*8, &start); err != nil {
-		return fmt.Errorf("read what to do: %w", err)
+		return fmt.Errorf("read the configuration of a worker: %w", err)
 	}
 	if err := limitMemory(start.Memory); err != nil {
 		return fmt.Errorf("limit the memory of a worker: %w", err)
