@@ -1,14 +1,14 @@
-// Package audit keeps the record of every change: who made it, with which credential, when, what and from where
-// (decisions.md section 6). A record is written in the transaction of the change itself, so that neither is ever
-// there without the other.
+// Package audit stores a record of every change: who made it, with which credential, when, what and from where
+// (decisions.md section 6). A record is written in the transaction of the change, so one is never stored without the
+// other.
 //
 // The bucket tree:
 //
 //	audit  (account id, seq) -> Record
 //
-// One bucket and no index: every change pays for its record, and few read them. The records of an account are
-// numbered without a gap, so how many there are is told by the first and the last. The oldest are removed in time
-// (Trim); the number of the first that is left tells how many were.
+// One bucket and no index: every change has the cost of its record, and reads are rare. The records of an account are
+// numbered without gaps, so the first and the last number determine how many there are. Trim removes the oldest; the
+// first remaining number determines how many were removed.
 package audit
 
 import (
@@ -26,7 +26,7 @@ type place = kv.Pair[string, uint64]
 
 var records = kv.NewBucket("audit", kv.PairOf(kv.String, kv.Uint64), kv.JSON[Record]())
 
-// Buckets names the buckets of this room, for kv.Config.Buckets.
+// Buckets returns the names of the package's buckets, for kv.Config.Buckets.
 func Buckets() []string { return []string{records.Name()} }
 
 // Actor is who made a change.
@@ -74,33 +74,33 @@ func Put(tx *kv.Tx, accountID string, actor Actor, action, target string, detail
 	return nil
 }
 
-// Query asks for records of an account, newest first. A zero field asks for nothing in particular.
+// Query selects records of an account, newest first. A zero field selects all.
 type Query struct {
 	Action      string
-	Words       []string  // all of them occur in the action, the target, the actor or the detail, whatever their case
-	From, To    time.Time // when it was changed; To is not in it any more
+	Words       []string  // each occurs in the action, the target, the actor or the detail, ignoring case
+	From, To    time.Time // time of the change; To is exclusive
 	Before      uint64    // only records with smaller numbers
 	Limit, Skip int       // at most Limit records, after the first Skip ones
 }
 
-// Narrow reports whether records have to be read to know whether they match.
+// Narrow reports whether records must be read to know whether they match.
 func (q *Query) Narrow() bool {
 	return q.Action != "" || len(q.Words) > 0 || !q.From.IsZero() || !q.To.IsZero()
 }
 
-// Page is what was found.
+// Page is the result of a Query.
 type Page struct {
 	Records []Record // never nil
-	Total   int      // how many there are, of those that were looked at
-	Next    uint64   // only records before this number were not looked at; 0: all were
+	Total   int      // number of matching records among those examined
+	Next    uint64   // only records before this number were not examined; 0: all were
 }
 
-// Piece is how many records one List looks at, so that writers do not wait long for the room that they free. Whoever
-// looks for more asks again with Before.
+// Piece is the maximum number of records that one List examines, because a long View delays the reuse of freed pages.
+// To examine more, call List again with Before.
 const Piece = 5000
 
-// List reads records of an account. Without anything in particular it looks at those alone that it returns, and the
-// total is of all before. Errors are the store's.
+// List returns records of an account. Without a filter it reads only the records that it returns, and Total counts
+// all records before Before. Errors are those of the store.
 func List(tx *kv.Tx, accountID string, q Query) (Page, error) {
 	page, err := read(tx, accountID, &q)
 	if err != nil {
@@ -146,7 +146,7 @@ func read(tx *kv.Tx, accountID string, q *Query) (Page, error) {
 	return page, nil
 }
 
-// span returns the numbers of an account's first and last record, 0 when it has none.
+// span returns the numbers of an account's first and last record, 0 if none.
 func span(tx *kv.Tx, accountID string) (first, last uint64, err error) {
 	under := kv.Under(records, accountID)
 	from, found, err := records.First(tx, under)

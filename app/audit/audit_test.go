@@ -109,7 +109,7 @@ func TestPutAndList(t *testing.T) {
 	}
 }
 
-// Words are looked for in all that a record says, from and to in when it was.
+// TestSearch searches for words in all fields of a record, and by time.
 func TestSearch(t *testing.T) {
 	store := newStore(t)
 	err := store.Update(func(tx *kv.Tx) error {
@@ -148,7 +148,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// A search goes piece by piece, and all pieces together find what is there, once.
+// TestPieces checks that a search in several calls finds every match exactly once.
 func TestPieces(t *testing.T) {
 	store := newStore(t)
 	const n = 2*Piece + 3
@@ -182,7 +182,7 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// A transaction that fails leaves neither a record nor a count.
+// TestFailedTransaction checks that a failed transaction leaves neither a record nor a count.
 func TestFailedTransaction(t *testing.T) {
 	store := newStore(t)
 	broken := errors.New("broken")

@@ -6,8 +6,8 @@ import (
 	"opsmon/kv"
 )
 
-// Check reads every record and reports what cannot be read, and gaps in an account's numbers. The oldest records may be
-// gone. known has the ids of all accounts; what is of the appliance itself is of none.
+// Check reads every record and reports unreadable ones and gaps in an account's numbers. The oldest records may have
+// been removed. known has the ids of all accounts; records of the appliance itself belong to no account.
 func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 	var before place
 	for item, err := range records.Scan(tx, kv.Range{}) {

@@ -7,22 +7,22 @@ import (
 	"opsmon/kv"
 )
 
-// Retention says which records are kept.
+// Retention limits the stored records.
 type Retention struct {
-	Age time.Duration // older ones go
-	Max int           // of an account; beyond it the oldest go
+	Age time.Duration // maximum age
+	Max int           // maximum number per account; the oldest are removed first
 }
 
-// MaxRecords is how many records of an account are kept at most, some 300 MB of them. An account with fewer than 2,500
-// changes a day for 400 days does not come near it.
+// MaxRecords is the maximum number of records of an account, some 300 MB. An account with fewer than 2,500 changes a
+// day for 400 days stays below it.
 const MaxRecords = 1_000_000
 
-// trimBatch is how many records one call of Trim looks at, so that writers do not wait long for it.
+// trimBatch is the maximum number of records that one call of Trim reads, because writers wait for it.
 const trimBatch = 2000
 
-// Trim removes the oldest records of an account, of those that are not kept at now, a batch at a time: more tells to
-// call it again. The newest always stays. A record from after now was written by a clock that was ahead; it goes with the older ones after it.
-// Errors are the store's.
+// Trim removes an account's oldest records beyond the retention at now, one batch at a time; more reports whether to
+// call it again. It always retains the newest record. A record from after now was written with a clock that was
+// ahead; it is removed together with the older ones after it. Errors are those of the store.
 func Trim(tx *kv.Tx, accountID string, r Retention, now time.Time) (removed int, more bool, err error) {
 	if removed, more, err = trim(tx, accountID, r, now); err != nil {
 		return 0, false, fmt.Errorf("trim audit: %w", err)
@@ -37,7 +37,7 @@ func trim(tx *kv.Tx, accountID string, r Retention, now time.Time) (removed int,
 		return 0, false, err
 	}
 	last := end.B
-	var first, upTo uint64 // upTo is the last that goes
+	var first, upTo uint64 // the last number to remove
 	seen := 0
 	for item, err := range records.Scan(tx, under) {
 		if err != nil {
@@ -57,7 +57,7 @@ func trim(tx *kv.Tx, accountID string, r Retention, now time.Time) (removed int,
 			break
 		}
 	}
-	// The newest stays, whatever its age: the numbers go on from it.
+	// Retains the newest record of any age: numbering continues from it.
 	for n := first; n <= min(upTo, last-1); n++ {
 		if err := records.Delete(tx, place{A: accountID, B: n}); err != nil {
 			return 0, false, err

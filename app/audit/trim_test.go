@@ -11,7 +11,8 @@ import (
 	"opsmon/kv/kvtest"
 )
 
-// TestTrim: the records of a retention stay, their numbers go on, and other accounts keep theirs.
+// TestTrim checks that records within the retention remain, that numbering continues, and that other accounts are not
+// affected.
 func TestTrim(t *testing.T) {
 	apptest.Long(t)
 	const day = 24 * time.Hour
@@ -23,9 +24,9 @@ func TestTrim(t *testing.T) {
 		return ages
 	}
 	for name, tt := range map[string]struct {
-		ages []int // of the records in days, in order; below 0 from the future
+		ages []int // ages of the records in days, in order; negative in the future
 		r    Retention
-		left int // the number of the first that stays
+		left int // number of the first remaining record
 	}{
 		"none":                      {nil, forty, 0},
 		"all young":                 {days(39, 0), forty, 1},

@@ -1,6 +1,7 @@
-// Package column packs values by columns: what stands in one column of a list changes little from one row to the next. It has
-// varints, a dictionary of strings, lists of whole and of floating-point numbers, and compression. It knows nothing of what is
-// packed. Every format that is stored with it must stay readable: a changed encoding needs a new format number where it is used.
+// Package column encodes lists of values by column, because values in one column change little from row to row. It
+// has varints, a dictionary of strings, lists of integers and of floating-point numbers, and compression. It has no
+// knowledge of the data. Every stored format must remain readable: a changed encoding needs a new format number in
+// the package that uses it.
 package column
 
 import (
@@ -9,28 +10,30 @@ import (
 	"math"
 )
 
-// ErrBroken means that bytes cannot be what a Writer wrote.
+// ErrBroken means that the bytes were not written by a Writer.
 var ErrBroken = errors.New("the packed data cannot be read")
 
-// How the numbers of a column are written.
+// Encodings of a column of numbers.
 const (
 	same  = 0 // all are equal: one number
-	delta = 1 // signed: each less the one before it; unsigned: each as it is
+	delta = 1 // signed: differences from the previous number; unsigned: the numbers
 )
 
-// Floating-point numbers that people chose, and sums of them, have few decimal places except for an error of a few units in the last
-// place. Such a number is written as a whole number of 10^-scale and that error, any other one as its bits.
+// Floating-point numbers entered by people, and sums of them, have few decimal places, apart from an error of a few
+// units in the last place. Such a number is encoded as an integer multiple of 10^-scale and that error, any other
+// number as its bits.
 const (
 	scales     = 7    // 0 to 6 decimal places
 	mostULP    = 100  // the largest error
 	floatExact = 0x10 // added to a scale: no number has an error
-	floatSame  = 0x40 // all have the bits of the first
-	floatBits  = 0x80 // bits, each combined with those before by exclusive or
+	floatSame  = 0x40 // all equal the first, bit by bit
+	floatBits  = 0x80 // bits, each XORed with the previous ones
 )
 
 var powers = [scales]float64{1, 10, 100, 1e3, 1e4, 1e5, 1e6}
 
-// near returns v as a whole number of 10^-scale and an error in units of the last place; ok reports whether it can be written so.
+// near returns v as an integer multiple of 10^-scale and an error in units of the last place; ok reports whether this
+// is possible.
 func near(v float64, scale int) (n, ulp int64, ok bool) {
 	scaled := math.Round(v * powers[scale])
 	if !(math.Abs(scaled) < 1<<53) {
@@ -45,7 +48,7 @@ func far(n, ulp int64, scale int) float64 {
 	return math.Float64frombits(math.Float64bits(float64(n)/powers[scale]) + uint64(ulp))
 }
 
-// Writer packs values. Its zero value is ready to use.
+// Writer encodes values. Its zero value is ready to use.
 type Writer struct {
 	b     []byte
 	index map[string]uint64
@@ -72,7 +75,7 @@ func (w *Writer) Bits(flags ...bool) {
 	w.Byte(b)
 }
 
-// Word returns the number of a string in the dictionary, to which it adds the string when it is new; 0 is "".
+// Word returns the dictionary number of a string, which it adds if it is new; 0 is "".
 func (w *Writer) Word(s string) uint64 {
 	if s == "" {
 		return 0
@@ -89,10 +92,10 @@ func (w *Writer) Word(s string) uint64 {
 	return i
 }
 
-// Text writes a string by its number in the dictionary.
+// Text writes a string as its number in the dictionary.
 func (w *Writer) Text(s string) { w.Uvarint(w.Word(s)) }
 
-// Uints writes n unsigned numbers. n is not written, and must be above 0.
+// Uints writes n unsigned numbers. n must be positive and is not written.
 func (w *Writer) Uints(n int, of func(i int) uint64) {
 	first := of(0)
 	for i := 1; ; i++ {
@@ -111,7 +114,7 @@ func (w *Writer) Uints(n int, of func(i int) uint64) {
 	}
 }
 
-// Ints writes n signed numbers, as differences where they are not all equal. n is not written.
+// Ints writes n signed numbers, as differences unless all are equal. n is not written.
 func (w *Writer) Ints(n int, of func(i int) int64) {
 	if n == 0 {
 		return
@@ -131,7 +134,8 @@ func (w *Writer) Ints(n int, of func(i int) int64) {
 	w.Deltas(n, of)
 }
 
-// Deltas writes n signed numbers as differences. Each takes a byte at least, so that the count can be checked when they are read.
+// Deltas writes n signed numbers as differences. Each takes at least one byte, which allows checking the count when
+// reading.
 func (w *Writer) Deltas(n int, of func(i int) int64) {
 	before := int64(0)
 	for i := range n {
@@ -141,7 +145,7 @@ func (w *Writer) Deltas(n int, of func(i int) int64) {
 	}
 }
 
-// Floats writes n floating-point numbers, to the last bit. n is not written.
+// Floats writes n floating-point numbers exactly. n is not written.
 func (w *Writer) Floats(n int, of func(i int) float64) {
 	if n == 0 {
 		return
@@ -180,7 +184,7 @@ func (w *Writer) Floats(n int, of func(i int) float64) {
 	w.FloatBits(n, of)
 }
 
-// FloatBits writes n floating-point numbers as their bits, each combined with those before by exclusive or.
+// FloatBits writes n floating-point numbers as bits, each XORed with the previous ones.
 func (w *Writer) FloatBits(n int, of func(i int) float64) {
 	before := uint64(0)
 	for i := range n {
@@ -190,7 +194,7 @@ func (w *Writer) FloatBits(n int, of func(i int) float64) {
 	}
 }
 
-// Float writes one floating-point number, to the last bit.
+// Float writes one floating-point number exactly.
 func (w *Writer) Float(v float64) {
 	for scale := range scales {
 		if n, ulp, ok := near(v, scale); ok {
@@ -209,17 +213,18 @@ func (w *Writer) Float(v float64) {
 	w.b = binary.LittleEndian.AppendUint64(w.b, math.Float64bits(v))
 }
 
-// Cut returns what was written and begins anew with the same dictionary: for what must stand before it.
+// Cut returns the bytes written so far and starts again with the same dictionary, to write a part that must precede
+// them.
 func (w *Writer) Cut() []byte {
 	b := w.b
 	w.b = nil
 	return b
 }
 
-// Append writes bytes as they are.
+// Append writes raw bytes.
 func (w *Writer) Append(b []byte) { w.b = append(w.b, b...) }
 
-// Payload appends the dictionary and what was written to dst.
+// Payload appends the dictionary and the written bytes to dst.
 func (w *Writer) Payload(dst []byte) []byte {
 	size := len(w.b) + 4
 	for _, s := range w.words {

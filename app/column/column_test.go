@@ -11,7 +11,7 @@ import (
 	"opsmon/app/column"
 )
 
-// TestFloat: a number takes few bytes where people chose it, and is exact always.
+// TestFloat checks that numbers with few decimal places take few bytes, and that all numbers are exact.
 func TestFloat(t *testing.T) {
 	tenth, speed := 0.1, 9.3
 	for _, tt := range []struct {
@@ -29,7 +29,8 @@ func TestFloat(t *testing.T) {
 	}
 }
 
-// some are lists of each kind: equal numbers, steps, whole ones, ones with decimal places and errors, any.
+// some returns lists of each kind: equal numbers, steps, integers, numbers with decimal places and errors, and random
+// ones.
 func some(r *rand.Rand) (ints []int64, uints []uint64, floats []float64, words []string) {
 	n, kind := 1+r.IntN(20), r.IntN(5)
 	first := r.Float64() * 1000
@@ -106,7 +107,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestDamage: what is cut short, goes on, or claims too much fails, and is nothing.
+// TestDamage checks that truncated or extended data and excessive counts are errors.
 func TestDamage(t *testing.T) {
 	var w column.Writer
 	w.Text("word")
@@ -136,7 +137,7 @@ func TestDamage(t *testing.T) {
 		t.Errorf("one byte more: %v", err)
 	}
 	claims := slices.Clone(whole)
-	claims[0] = 0x7f // words
+	claims[0] = 0x7f // number of words
 	if err := read(claims); !errors.Is(err, column.ErrBroken) {
 		t.Errorf("a dictionary of 127 words: %v", err)
 	}

@@ -12,8 +12,8 @@ type Compression struct {
 	encoders, decoders sync.Pool
 }
 
-// NewCompression returns a Compression that refuses to make more than most bytes of what is compressed: damaged data must not fill the
-// memory.
+// NewCompression returns a Compression that refuses to decompress to more than most bytes, because damaged data must
+// not fill the memory.
 func NewCompression(most uint64) *Compression {
 	must := func(err error) {
 		if err != nil {

@@ -5,22 +5,23 @@ import (
 	"math"
 )
 
-// Reader reads what a Writer packed, after Open. It must be given the same calls in the same order. After the first thing that is wrong Failed
-// reports true, and numbers are 0 and strings empty.
+// Reader reads what a Writer packed, after Open. It must be given the same calls in the same order. After the first
+// thing that is wrong Failed reports true, and numbers are 0 and strings empty.
 type Reader struct {
 	b      []byte
 	words  []string
 	failed bool
 }
 
-// Open has the reader read other bytes, without a dictionary, in the memory that it has.
+// Open resets the reader to new bytes without a dictionary, and reuses its memory.
 func (r *Reader) Open(b []byte) { r.b, r.words, r.failed = b, r.words[:0], false }
 
-// Dictionary reads the dictionary. Strings that are among names become those; new ones are added, where names is not nil.
+// Dictionary reads the dictionary. If names is not nil, it deduplicates strings: those in names are reused, and new
+// ones are added.
 func (r *Reader) Dictionary(names map[string]string) {
 	r.words = append(r.words[:0], "")
 	n := r.Uvarint()
-	if n > uint64(len(r.b)) { // a string takes a byte at least
+	if n > uint64(len(r.b)) { // a string takes at least one byte
 		r.Fail()
 	}
 	for ; n > 0 && !r.failed; n-- {
@@ -35,13 +36,13 @@ func (r *Reader) Dictionary(names map[string]string) {
 	}
 }
 
-// Fail notes that something is wrong: End returns ErrBroken then.
+// Fail records an error: End then returns ErrBroken.
 func (r *Reader) Fail() { r.failed, r.b = true, nil }
 
-// Failed reports whether something was wrong so far.
+// Failed reports whether an error has occurred.
 func (r *Reader) Failed() bool { return r.failed }
 
-// End returns ErrBroken unless everything was read, and could be.
+// End returns ErrBroken unless all bytes were read without an error.
 func (r *Reader) End() error {
 	if r.failed || len(r.b) > 0 {
 		return ErrBroken
@@ -49,7 +50,7 @@ func (r *Reader) End() error {
 	return nil
 }
 
-// Left returns what was not read yet.
+// Left returns the unread bytes.
 func (r *Reader) Left() []byte { return r.b }
 
 // Take returns the next n bytes.
@@ -104,7 +105,7 @@ func (r *Reader) fixed() uint64 {
 	return binary.LittleEndian.Uint64(b)
 }
 
-// Count reads how many items follow, of which each takes least bytes or more; more than most of them are wrong.
+// Count reads the number of following items, each of at least least bytes; more than most is an error.
 func (r *Reader) Count(least, most int) int {
 	n := r.Uvarint()
 	if n > uint64(len(r.b)/least) || n > uint64(most) {
@@ -114,7 +115,7 @@ func (r *Reader) Count(least, most int) int {
 	return int(n)
 }
 
-// Word returns a string of the dictionary by its number.
+// Word returns a string of the dictionary by number.
 func (r *Reader) Word(n uint64) string {
 	if n >= uint64(len(r.words)) {
 		r.Fail()
@@ -126,7 +127,7 @@ func (r *Reader) Word(n uint64) string {
 // Text reads a string.
 func (r *Reader) Text() string { return r.Word(r.Uvarint()) }
 
-// Bits reads as many flags as Bits wrote.
+// Bits reads as many flags as Bits of the Writer wrote.
 func (r *Reader) Bits(flags ...*bool) {
 	b := r.Byte()
 	if b>>len(flags) != 0 {
@@ -137,7 +138,7 @@ func (r *Reader) Bits(flags ...*bool) {
 	}
 }
 
-// Uints reads n numbers that Uints wrote.
+// Uints reads n numbers written by Uints.
 func (r *Reader) Uints(n int, set func(i int, v uint64)) {
 	switch r.Byte() {
 	case same:
@@ -154,7 +155,7 @@ func (r *Reader) Uints(n int, set func(i int, v uint64)) {
 	}
 }
 
-// Ints reads n numbers that Ints wrote.
+// Ints reads n numbers written by Ints.
 func (r *Reader) Ints(n int, set func(i int, v int64)) {
 	if n == 0 {
 		return
@@ -172,7 +173,7 @@ func (r *Reader) Ints(n int, set func(i int, v int64)) {
 	}
 }
 
-// Deltas reads n numbers that Deltas wrote.
+// Deltas reads n numbers written by Deltas.
 func (r *Reader) Deltas(n int, set func(i int, v int64)) {
 	v := int64(0)
 	for i := 0; i < n && !r.failed; i++ {
@@ -181,7 +182,7 @@ func (r *Reader) Deltas(n int, set func(i int, v int64)) {
 	}
 }
 
-// Floats reads n numbers that Floats wrote.
+// Floats reads n numbers written by Floats.
 func (r *Reader) Floats(n int, set func(i int, v float64)) {
 	if n == 0 {
 		return
@@ -213,7 +214,7 @@ func (r *Reader) Floats(n int, set func(i int, v float64)) {
 	}
 }
 
-// FloatBits reads n numbers that FloatBits wrote.
+// FloatBits reads n numbers written by FloatBits.
 func (r *Reader) FloatBits(n int, set func(i int, v float64)) {
 	bits := uint64(0)
 	for i := 0; i < n && !r.failed; i++ {
@@ -222,7 +223,7 @@ func (r *Reader) FloatBits(n int, set func(i int, v float64)) {
 	}
 }
 
-// Float reads a number that Float wrote.
+// Float reads a number written by Float.
 func (r *Reader) Float() float64 {
 	mode := r.Byte()
 	scale := int(mode & 0xF)

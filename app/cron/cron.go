@@ -1,19 +1,19 @@
-// Package cron reads standard 5-field cron patterns and says when they fire in a time zone, clock changes
-// included (http-api.md section 2.3, trigger type cron; decisions.md section 3). The check of a manifest and the
-// monitoring engine share it, so that both mean the same fires.
+// Package cron parses standard 5-field cron patterns and computes when they fire in a time zone, including clock
+// changes (http-api.md section 2.3, trigger type cron; decisions.md section 3). The check of a manifest and the
+// monitoring engine share it, so both agree.
 //
 // # Clock changes
 //
-// The hour field decides, as in Debian's cron. Where it does not start with a star the pattern names hours of the
-// day, and each day's work is done once: a wall time that comes twice fires the first time only, and one that is
-// skipped fires at the first minute that exists after the gap (several skipped ones make one fire there). Where it
-// starts with a star ("*", "*/2") the pattern means "every so often": it fires on each wall minute that exists and
-// matches, both times where that minute comes twice, and not for skipped ones.
+// The hour field decides, as in Debian's cron. If it does not start with a star, the pattern lists hours of the day,
+// and each runs once per day: a wall time that occurs twice fires only the first time, and one that is skipped fires
+// at the first minute after the gap (several skipped ones fire once there). If it starts with a star ("*", "*/2"),
+// the pattern is an interval: it fires at each wall minute that exists and matches, both times if that minute occurs
+// twice, and not for skipped ones.
 //
 // # Days
 //
-// Where both the day of month and the day of week are restricted, a day that matches either is meant. A field that
-// starts with a star ("*", "*/2") is not a restriction in that sense: then both fields must match.
+// If both the day of month and the day of week are restricted, a day must match one of them. A field that starts with
+// a star ("*", "*/2") is not a restriction in this sense: then both fields must match.
 package cron
 
 import (
@@ -22,30 +22,30 @@ import (
 	"time"
 )
 
-// horizon bounds every search. The longest wait a pattern can have is 40 years (29 February on one day of the week,
-// over a year 2100 that is not a leap year), so two fires always lie within it.
+// horizon bounds every search. The longest possible interval is 40 years (29 February on one day of the week, across
+// 2100, which is not a leap year), so at least two fires are within it.
 const horizon = 100 * 366 * 24 * time.Hour
 
-// calendarCycle is how long SmallestGap looks at least: after 28 years dates fall on the same days of the week again.
+// calendarCycle is the minimum range of SmallestGap: after 28 years dates fall on the same days of the week again.
 const calendarCycle = 28 * 366 * 24 * time.Hour
 
 const day = 24 * 60 * 60 // seconds of a wall clock day
 
-// Pattern is a parsed cron pattern. The zero value never fires. It may be shared and copied freely.
+// Pattern is a parsed cron pattern. The zero value never fires. It may be copied and used concurrently.
 type Pattern struct {
 	minutes        uint64 // bit 0 to 59
 	hours          uint64 // bit 0 to 23
 	daysOfMonth    uint64 // bit 1 to 31
 	months         uint64 // bit 1 to 12
 	daysOfWeek     uint64 // bit 0 (Sunday) to 6
-	hourStar       bool   // the field starts with a star, likewise below
+	hourStar       bool   // the field starts with a star; likewise below
 	dayOfMonthStar bool
 	dayOfWeekStar  bool
 }
 
-// Next returns the first fire strictly after an instant, in the zone, on a whole minute of its wall clock. It is the
-// zero time when none comes within 100 years, which a pattern that Parse accepts does only where every minute
-// that it names is skipped by a change of the clocks (and the hour field starts with a star). zone must not be nil.
+// Next returns the first fire strictly after an instant, in the zone, on a whole minute of its wall clock. It returns
+// the zero time if none comes within 100 years. For a pattern that Parse accepts, this requires that clock changes
+// skip every minute in it (and that the hour field starts with a star). zone must not be nil.
 func (p Pattern) Next(after time.Time, zone *time.Location) time.Time {
 	from := after.Unix()
 	for f := range p.fires(zone, from, after.Add(horizon).Unix()) {
@@ -54,8 +54,8 @@ func (p Pattern) Next(after time.Time, zone *time.Location) time.Time {
 	return time.Time{}
 }
 
-// Last returns the last fire at or before an instant, in the zone: the zero time when there was none within 100 years. zone
-// must not be nil.
+// Last returns the last fire at or before an instant, in the zone; the zero time if none within 100 years. zone must
+// not be nil.
 func (p Pattern) Last(upTo time.Time, zone *time.Location) time.Time {
 	until := upTo.Unix() + 1
 	for back := 2 * 24 * time.Hour; ; back = min(8*back, horizon) {
@@ -72,11 +72,11 @@ func (p Pattern) Last(upTo time.Time, zone *time.Location) time.Time {
 	}
 }
 
-// SmallestGap returns the smallest elapsed time between two consecutive fires after an instant in any of the zones,
-// clock changes included, and the zone where it happens (the first of them on a tie). It looks 28 years ahead, and
-// further (100 years) for a pattern so sparse that it has not fired twice by then. Without any zone in which the
-// pattern fires twice, the zone is nil and the gap 0. No zone may be nil. The cost is well below a millisecond a zone
-// whatever the pattern, so callers that check many patterns should ask once for each distinct one.
+// SmallestGap returns the smallest elapsed time between two consecutive fires after from in any of the zones,
+// including clock changes, and the zone of that gap (the first if several are equal). It searches 28 years, or 100
+// years for a pattern that has not fired twice by then. If the pattern fires twice in no zone, the zone is nil and
+// the gap 0. No zone may be nil. It takes well below a millisecond per zone for any pattern, so callers with many
+// patterns should call it once per distinct pattern.
 func (p Pattern) SmallestGap(zones []*time.Location, from time.Time) (gap time.Duration, zone *time.Location) {
 	for _, z := range zones {
 		g, ok := p.smallestGap(z, from.Unix(), from.Add(calendarCycle).Unix())
@@ -90,7 +90,8 @@ func (p Pattern) SmallestGap(zones []*time.Location, from time.Time) (gap time.D
 	return gap, zone
 }
 
-// smallestGap is SmallestGap in one zone over fires in (after, until), Unix seconds; false with fewer than two.
+// smallestGap is SmallestGap in one zone over the fires in (after, until), Unix seconds; false for fewer than two
+// fires.
 func (p Pattern) smallestGap(zone *time.Location, after, until int64) (time.Duration, bool) {
 	const none = int64(1) << 62
 	smallest, previous := none, -none
@@ -107,26 +108,26 @@ func (p Pattern) smallestGap(zone *time.Location, after, until int64) (time.Dura
 	return time.Duration(smallest) * time.Second, true
 }
 
-// span is a run of fires: the first and the last, in seconds, and the smallest distance between two neighbours in
-// it, 0 when it holds one fire only.
+// span is a sequence of fires: the first and the last, in seconds, and the smallest distance between neighbours, 0
+// for a single fire.
 type span struct {
 	first, last, inner int64
 }
 
-// fires returns all fires in (after, until), Unix seconds, in order, in runs of at most one wall clock day. A day
-// without a clock change costs the same however often the pattern fires, which bounds the work of SmallestGap.
+// fires returns all fires in (after, until), Unix seconds, in order, in spans of at most one wall clock day. A day
+// without a clock change has the same cost for any number of fires, which bounds the cost of SmallestGap.
 func (p Pattern) fires(zone *time.Location, after, until int64) iter.Seq[span] {
 	return func(yield func(span) bool) {
 		wholeDay, _ := p.within(0, day)
 		for s := range stretches(zone, after, until) {
-			from, to := s.start+s.offset, s.end+s.offset // what the wall clock shows at both ends
+			from, to := s.start+s.offset, s.end+s.offset // wall clock time at both ends
 			if !p.hourStar {
 				if s.seen < from && p.fireIn(s.seen, from) {
 					at := ceil(from, 60)
 					if at-s.offset > after && at < to && !yield(span{first: at - s.offset, last: at - s.offset}) {
 						return
 					}
-					from = at + 1 // what matches that minute itself is the same fire
+					from = at + 1 // a match in that minute is the same fire
 				}
 				from = max(from, s.seen)
 			}
@@ -149,7 +150,7 @@ func (p Pattern) fires(zone *time.Location, after, until int64) iter.Seq[span] {
 	}
 }
 
-// fireIn reports whether any wall time in [from, to) matches, in seconds of wall clock.
+// fireIn reports whether a wall time in [from, to) matches, in seconds of wall clock.
 func (p Pattern) fireIn(from, to int64) bool {
 	for midnight := range p.days(from, to) {
 		if _, ok := p.within(max(from-midnight, 0), min(to-midnight, day)); ok {
@@ -172,7 +173,7 @@ func (p Pattern) days(from, to int64) iter.Seq[int64] {
 			if begin >= to {
 				return
 			}
-			// Days before the first one asked for are shifted out.
+			// Shifts out the days before the first one.
 			for left := p.daysOf(first) >> dayOfMonth << dayOfMonth; left != 0; left &= left - 1 {
 				midnight := begin + int64(bits.TrailingZeros64(left)-1)*day
 				if midnight >= to || !yield(midnight) {
@@ -194,7 +195,7 @@ func (p Pattern) daysOf(first time.Time) uint64 {
 	}
 	length := first.AddDate(0, 1, -1).Day()
 	inMonth := uint64(1)<<(length+1) - 2
-	// The week repeated over the month: bit 1 stands for the weekday of the first.
+	// The week repeated over the month: bit 1 is the weekday of the first.
 	week := p.daysOfWeek | p.daysOfWeek<<7
 	week = week >> int(first.Weekday()) & 0x7f
 	byWeek := (week | week<<7 | week<<14 | week<<21 | week<<28) << 1
@@ -204,9 +205,9 @@ func (p Pattern) daysOf(first time.Time) uint64 {
 	return (p.daysOfMonth | byWeek) & inMonth
 }
 
-// within returns the fires of a matching day in [from, to), in seconds since its midnight; false without any.
+// within returns the fires of a matching day in [from, to), in seconds since its midnight; false if none.
 func (p Pattern) within(from, to int64) (s span, ok bool) {
-	first, end := ceil(from, 60)/60, ceil(to, 60)/60 // minutes of the day, the end not included
+	first, end := ceil(from, 60)/60, ceil(to, 60)/60 // minutes of the day, end exclusive
 	for h := first / 60; h*60 < end; h++ {
 		if p.hours>>h&1 == 0 {
 			continue
@@ -233,7 +234,7 @@ func (p Pattern) within(from, to int64) (s span, ok bool) {
 	return s, ok
 }
 
-// closest returns the smallest distance between two set bits, 0 when fewer than two are set.
+// closest returns the smallest distance between two set bits, 0 for fewer than two.
 func closest(set uint64) int64 {
 	if bits.OnesCount64(set) < 2 {
 		return 0
@@ -245,7 +246,7 @@ func closest(set uint64) int64 {
 	return distance
 }
 
-// smaller is the smaller of two distances, of which 0 means that there is none.
+// smaller returns the smaller of two distances, ignoring 0.
 func smaller(a, b int64) int64 {
 	if a == 0 || b != 0 && b < a {
 		return b
@@ -253,7 +254,7 @@ func smaller(a, b int64) int64 {
 	return a
 }
 
-// ceil rounds up to a multiple of unit, negative values too.
+// ceil rounds up to a multiple of unit, also for negative values.
 func ceil(v, unit int64) int64 {
 	rest := v % unit
 	if rest > 0 {

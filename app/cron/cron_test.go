@@ -79,7 +79,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// What Next gives after an instant is what Last gives from that fire on, until the one after it.
+// TestLast checks that Last returns each result of Next for all instants from that fire until the next one.
 func TestLast(t *testing.T) {
 	for _, pattern := range []string{"30 6 * * *", "* * * * *", "*/20 1 * * *", "30 1 * * *", "30 * * * *", "0 */2 * * *", "0 0 13 * fri", "59 23 31 12 *", "0 0 29 2 *"} {
 		for _, name := range []string{"UTC", "Europe/London", "Australia/Lord_Howe", "America/New_York"} {
@@ -104,7 +104,7 @@ func TestLast(t *testing.T) {
 	}
 }
 
-// In Santiago the clocks skip 0:00 to 1:00 on the Sunday from 2 to 8 September.
+// TestNeverFires uses Santiago, where the clocks skip 0:00 to 1:00 on the Sunday between 2 and 8 September.
 func TestNeverFires(t *testing.T) {
 	santiago, from := zone(t, "America/Santiago"), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	p := parse(t, "15 */24 2-8 9 */7")
@@ -170,14 +170,14 @@ func TestSmallestGap(t *testing.T) {
 	}
 }
 
-// minute is one wall clock minute of the brute force.
+// minute is one wall clock minute for the brute-force search.
 type minute struct {
 	unix   int64
-	wall   time.Time // the clock's reading, written as if it were UTC
-	repeat bool      // the reading had been on the clock before
+	wall   time.Time // wall clock time, represented in UTC
+	repeat bool      // the wall clock showed it before
 }
 
-// minutesOf walks a zone minute by minute.
+// minutesOf returns the minutes of some days in a zone.
 func minutesOf(z *time.Location, from time.Time, days int) []minute {
 	var list []minute
 	var latest time.Time
@@ -192,7 +192,7 @@ func minutesOf(z *time.Location, from time.Time, days int) []minute {
 	return list
 }
 
-// slow returns the fires among the minutes, one reading at a time.
+// slow returns the fires among the minutes by testing each of them.
 func slow(p Pattern, minutes []minute) []int64 {
 	match := func(w time.Time) bool {
 		if p.minutes>>w.Minute()&1 == 0 || p.hours>>w.Hour()&1 == 0 || p.months>>w.Month()&1 == 0 {
@@ -223,7 +223,7 @@ func slow(p Pattern, minutes []minute) []int64 {
 	return fires
 }
 
-// randomField writes a field, a star half the time.
+// randomField returns a field, half of the time a star.
 func randomField(r *rand.Rand, low, high int) string {
 	a, b := low+r.IntN(high-low+1), low+r.IntN(high-low+1)
 	switch r.IntN(8) {
@@ -245,7 +245,7 @@ func randomPattern(r *rand.Rand) (string, Pattern) {
 	for {
 		hours := randomField(r, 0, 23)
 		if r.IntN(2) == 0 {
-			hours = randomField(r, 0, 3) // where most clocks change
+			hours = randomField(r, 0, 3) // when most clocks change
 		}
 		s := fmt.Sprintf("%s %s %s %s %s", randomField(r, 0, 59), hours, randomField(r, 1, 31), randomField(r, 1, 12), randomField(r, 0, 7))
 		if p, err := Parse(s); err == nil {
@@ -255,7 +255,7 @@ func randomPattern(r *rand.Rand) (string, Pattern) {
 }
 
 func TestAgainstBruteForce(t *testing.T) {
-	const days = 400 // every change of a year, and the last day of a leap year
+	const days = 400 // every clock change of a year, and the last day of a leap year
 	patterns := 10
 	if testing.Short() {
 		patterns = 4
@@ -266,8 +266,8 @@ func TestAgainstBruteForce(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, 2))
 			z := zone(t, name)
 			starts := []time.Time{
-				time.Date(2022, 11, 3, 7, 13, 0, 0, time.UTC),  // Nuuk moves for good in 2023
-				time.Date(2039, 12, 30, 22, 0, 0, 0, time.UTC), // from the zone's yearly rule; a leap year begins
+				time.Date(2022, 11, 3, 7, 13, 0, 0, time.UTC),  // Nuuk changes its offset permanently in 2023
+				time.Date(2039, 12, 30, 22, 0, 0, 0, time.UTC), // by the zone's yearly rule; a leap year begins
 			}
 			for _, start := range starts {
 				minutes := minutesOf(z, start, days)
@@ -290,7 +290,7 @@ func TestAgainstBruteForce(t *testing.T) {
 					at := start
 					for i, unix := range fires {
 						if i > 100 && !nearChange(z, unix) {
-							continue // every fire of a dense pattern would take too long
+							continue // checking every fire of a dense pattern would take too long
 						}
 						at = time.Unix(unix-1, 0)
 						if i > 0 {
@@ -313,7 +313,8 @@ func nearChange(z *time.Location, unix int64) bool {
 	return before != after
 }
 
-// Over the whole 28 years, patterns too sparse for a few years' brute force: each gap from Next.
+// TestSmallestGapOfSparsePatterns checks patterns that are too sparse for a few years of brute force, by calling Next
+// over 28 years.
 func TestSmallestGapOfSparsePatterns(t *testing.T) {
 	from := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 	until := from.Add(calendarCycle)
@@ -338,7 +339,7 @@ func TestSmallestGapOfSparsePatterns(t *testing.T) {
 	}
 }
 
-// FuzzPattern: whatever Parse lets through, and wherever in time, the searches end, and agree.
+// FuzzPattern checks that the searches end and agree, for any valid pattern at any time.
 func FuzzPattern(f *testing.F) {
 	f.Add("* * * * *", int64(1_770_000_000))
 	f.Add("0 0 29 2 */7", int64(1_861_900_000))

@@ -10,17 +10,18 @@ import (
 	"opsmon/app/errdefs"
 )
 
-// maxLength is how long a pattern may be, in characters. One that lists every value of every field has fewer than 500.
+// maxLength is the maximum length of a pattern, in characters. A pattern with every value of every field has fewer
+// than 500.
 const maxLength = 1000
 
 // field describes one of the five fields.
 type field struct {
 	name   string
 	lowest int
-	// highest is the largest value that may be written, which for the day of week is 7, another way to write 0.
+	// highest is the largest accepted value; for the day of week 7, an alternative to 0.
 	highest int
-	limits  string   // of a value, for a sentence
-	names   []string // of the values from lowest on
+	limits  string   // range of values, for a message
+	names   []string // names of the values from lowest on
 }
 
 // fields returns the five fields in the order of a pattern.
@@ -36,13 +37,13 @@ func fields() [5]field {
 	}
 }
 
-// Parse reads a pattern: exactly five fields (minute, hour, day of month, month, day of week) with blanks between
-// them. A field is a star, a value, a range (9-17), either with a step (*/15, 9-17/2, 5/20 for 5-59/20), or a list of
-// those. Months and days of the week may be named by their first three letters, in either case; 7 is Sunday as 0
-// is, also where it ends a range. @daily, TZ= and ? are refused, and so is a pattern that can never fire (30 February).
+// Parse parses a pattern: exactly five fields (minute, hour, day of month, month, day of week) separated by blanks. A
+// field is a star, a value, a range (9-17), either with a step (*/15, 9-17/2, 5/20 for 5-59/20), or a list of those.
+// Months and days of the week may be written as their first three letters, in any case; both 0 and 7 are Sunday, and
+// 7 may end a range. Parse refuses @daily, TZ= and ?, and patterns that can never fire (30 February).
 //
-// The error is an *errdefs.Error of kind Invalid. Its text is one sentence for the user, which names the field and
-// its limit: "hour must be 0 to 23; it is 24" (http-api.md section 2.3, decisions.md section 3).
+// The error is an *errdefs.Error of kind Invalid. Its text is one sentence for the user with the field and its limit:
+// "hour must be 0 to 23; it is 24" (http-api.md section 2.3, decisions.md section 3).
 func Parse(s string) (Pattern, error) {
 	if n := utf8.RuneCountInString(s); n > maxLength {
 		return Pattern{}, invalid("must be %d characters or fewer; it has %d", maxLength, n)
@@ -71,7 +72,7 @@ func Parse(s string) (Pattern, error) {
 	if err != nil || !ok {
 		return Pattern{}, invalid("must be a cron pattern of five fields; %s is not one", quote(s))
 	}
-	const starBit = 1 << 63 // the library's own mark, which does not cover "*/2"
+	const starBit = 1 << 63 // the library's own flag, which it does not set for "*/2"
 	p := Pattern{
 		minutes:        schedule.Minute &^ starBit,
 		hours:          schedule.Hour &^ starBit,
@@ -88,7 +89,8 @@ func Parse(s string) (Pattern, error) {
 	return p, nil
 }
 
-// possible reports whether some date matches. A day of the week comes in every month, and on every date in time.
+// possible reports whether a date matches. Every day of the week occurs in every month and, over the years, on every
+// date.
 func (p Pattern) possible() bool {
 	if !p.dayOfMonthStar && !p.dayOfWeekStar {
 		return true
@@ -102,8 +104,7 @@ func (p Pattern) possible() bool {
 	return false
 }
 
-// check reports what is wrong with a field's text, and gives it back in a form that the library reads as it was
-// meant: it does not know 7 for Sunday.
+// check validates a field's text and returns it in a form for the library, which does not accept 7 for Sunday.
 func (f field) check(text string) (string, error) {
 	items := strings.Split(text, ",")
 	for i, item := range items {
@@ -116,7 +117,7 @@ func (f field) check(text string) (string, error) {
 	return strings.Join(items, ","), nil
 }
 
-// checkItem is check for one member of the list that is the field's whole text.
+// checkItem is check for one element of a field's list.
 func (f field) checkItem(text, item string) (string, error) {
 	if item == "" {
 		return "", invalid("%s must not have an empty place in its list; it is %s", f.name, quote(text))
@@ -149,7 +150,7 @@ func (f field) checkItem(text, item string) (string, error) {
 	return strings.Join(list, ","), nil
 }
 
-// bounds reads a value or a range of them. A single value with a step is a range up to the field's end.
+// bounds parses a value or a range. A single value with a step is a range to the field's end.
 func (f field) bounds(values string, stepped bool) (low, high int, err error) {
 	lowText, highText, ranged := strings.Cut(values, "-")
 	if low, err = f.value(lowText); err != nil {
@@ -168,14 +169,14 @@ func (f field) bounds(values string, stepped bool) (low, high int, err error) {
 		}
 		return low, high, nil
 	case stepped && f.highest == 7:
-		return low, max(low, 6), nil // 7 would be a second Sunday
+		return low, max(low, 6), nil // 7 would duplicate Sunday
 	case stepped:
 		return low, max(low, f.highest), nil
 	}
 	return low, low, nil
 }
 
-// value reads a number or a name.
+// value parses a number or a name.
 func (f field) value(text string) (int, error) {
 	for i, name := range f.names {
 		if strings.EqualFold(name, text) {
@@ -192,7 +193,7 @@ func (f field) value(text string) (int, error) {
 	return v, nil
 }
 
-// number reads one to nine decimal digits and nothing else; strconv would take a sign.
+// number parses one to nine decimal digits; strconv would accept a sign.
 func number(text string) (int, bool) {
 	if text == "" || len(text) > 9 || strings.Trim(text, "0123456789") != "" {
 		return 0, false
@@ -201,7 +202,7 @@ func number(text string) (int, bool) {
 	return v, err == nil
 }
 
-// quote shows a piece of the user's own text, shortened, and without characters that do not print.
+// quote returns a quoted part of the user's text, shortened, and without unprintable characters.
 func quote(text string) string {
 	return strconv.Quote(errdefs.ShortenTo(text, 20))
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// manyTimes is how many times of a day are listed one by one.
+// manyTimes is the maximum number of times of a day that are listed individually.
 const manyTimes = 12
 
 var (
@@ -14,8 +14,8 @@ var (
 	monthNames = []string{1: "January", 2: "February", 3: "March", 4: "April", 5: "May", 6: "June", 7: "July", 8: "August", 9: "September", 10: "October", 11: "November", 12: "December"}
 )
 
-// Words returns in English when the pattern fires: "at 06:00 and 14:00, Monday to Friday". It means the same as the
-// pattern, whatever way that is written in.
+// Words describes in English when the pattern fires: "at 06:00 and 14:00, Monday to Friday". Equivalent patterns have
+// the same description.
 func (p Pattern) Words() string {
 	parts := []string{p.timeWords()}
 	if days := p.dayWords(); days != "" {
@@ -27,7 +27,7 @@ func (p Pattern) Words() string {
 	return strings.Join(parts, ", ")
 }
 
-// valuesOf lists the values of a field's bits.
+// valuesOf returns the values of a field's bits.
 func valuesOf(b uint64, low, high int) (values []int) {
 	for v := low; v <= high; v++ {
 		if b>>v&1 == 1 {
@@ -37,7 +37,7 @@ func valuesOf(b uint64, low, high int) (values []int) {
 	return values
 }
 
-// every returns the step when the values are all that a step from 0 meets below the end, and the step divides the end.
+// every returns the step if the values are all multiples of a step from 0 below end, and the step divides end.
 func every(values []int, end int) (step int, ok bool) {
 	if values[0] != 0 || end%len(values) != 0 {
 		return 0, false
@@ -93,7 +93,7 @@ func hourWords(hours []int) string {
 	return " of the hours " + list(runs(hours, func(h int) string { return fmt.Sprintf("%02d", h) }))
 }
 
-// dayWords returns on which days it fires; "" for every day.
+// dayWords describes the days on which the pattern fires; "" for every day.
 func (p Pattern) dayWords() string {
 	ofMonth, ofWeek := valuesOf(p.daysOfMonth, 1, 31), valuesOf(p.daysOfWeek, 0, 6)
 	var month, week string
@@ -112,7 +112,7 @@ func (p Pattern) dayWords() string {
 	return month + " and also " + week
 }
 
-// weekWords names days of the week, Monday first, with runs as such.
+// weekWords returns the names of days of the week, Monday first; consecutive days become ranges.
 func weekWords(days []int) string {
 	if days[0] == 0 {
 		days = append(days[1:], 7)
@@ -120,7 +120,7 @@ func weekWords(days []int) string {
 	return list(runs(days, func(d int) string { return dayNames[d%7] }))
 }
 
-// runs names values, those that follow each other, three or more, as "a to b".
+// runs returns the names of values; three or more consecutive ones become "a to b".
 func runs(values []int, name func(int) string) (names []string) {
 	for i := 0; i < len(values); {
 		end := i
@@ -138,7 +138,7 @@ func runs(values []int, name func(int) string) (names []string) {
 	return names
 }
 
-// list writes "a", "a and b", "a, b and c".
+// list joins names as "a", "a and b", "a, b and c".
 func list(names []string) string {
 	n := len(names) - 1
 	if n == 0 {

@@ -39,7 +39,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// Every pattern that Parse takes has words, and two that mean the same have the same.
+// FuzzWords checks that every valid pattern has a description, and that equivalent patterns have the same.
 func FuzzWords(f *testing.F) {
 	for _, s := range []string{"0 6 * * 1-5", "*/7 */5 */3 */2 */4", "59 23 31 12 7", "1-5/2,9 0-23/7 1,2,3 jan-mar,nov sun,sat"} {
 		f.Add(s)

@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// stretch is a piece of a zone's time line in which its offset does not change.
+// stretch is a period in which a zone's offset does not change.
 type stretch struct {
-	start, end int64 // Unix seconds, the end not included
+	start, end int64 // Unix seconds, end exclusive
 	offset     int64 // seconds east of UTC
-	seen       int64 // the wall time up to which the clock had come before; below the first reading after a gap
+	seen       int64 // the wall time that the clock had already reached; after a gap, it is before the first wall time
 }
 
-// overlap is further back than a wall time can repeat: zones differ by at most 26 hours.
+// overlap is longer than any repetition of wall time: offsets differ by at most 26 hours.
 const overlap = 72 * time.Hour
 
 // stretches returns the stretches that cover (after, until), Unix seconds, in order. A few earlier ones come first,
-// for what they tell about wall times already seen; callers leave out what does not lie after the instant.
+// to determine which wall times have occurred before; callers ignore what precedes after.
 func stretches(zone *time.Location, after, until int64) iter.Seq[stretch] {
 	return func(yield func(stretch) bool) {
 		t := time.Unix(after, 0).Add(-overlap).In(zone)
@@ -35,9 +35,9 @@ func stretches(zone *time.Location, after, until int64) iter.Seq[stretch] {
 	}
 }
 
-// boundary returns an instant after t up to which the zone's offset stays as it is at t, in Unix seconds. Where the
-// offset comes from a yearly rule, ZoneBounds ends its answer after 365 days of the year, which on 31 December of a
-// leap year is not later than t: then no rule of that year is left, and the answer is the year's end in UTC.
+// boundary returns an instant after t until which the zone's offset does not change, in Unix seconds. If the offset
+// follows a yearly rule, ZoneBounds returns at most 365 days of the year, which on 31 December of a leap year is not
+// after t: then no rule of that year remains, and boundary returns the year's end in UTC.
 func boundary(t time.Time) int64 {
 	_, end := t.ZoneBounds()
 	if end.IsZero() {

@@ -1,6 +1,6 @@
-// Package errdefs names the kinds of failure that the domain reports and carries what may be shown to the
-// person who caused them: one safe sentence, and a field and an issue for each problem found
-// (http-api.md section 7). Transports map kinds to statuses or exit codes in one place; nothing else does.
+// Package errdefs defines the kinds of failure of the domain packages. An error has a message that is safe to show to
+// the caller, and a field and an issue for each problem (http-api.md section 7). Each transport maps kinds to
+// statuses or exit codes in one place.
 package errdefs
 
 import (
@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// Kind is a class of failure, independent of how it is transported.
+// Kind is a class of failure, independent of the transport.
 type Kind uint8
 
-// The kinds. The zero value is Internal, so that an error nobody classified is never shown as anything milder.
+// The kinds. The zero value is Internal, so an unclassified error is never reported as less severe.
 const (
 	Internal     Kind = iota // a defect or a broken machine: 500 internalServerError
 	Invalid                  // the input cannot be accepted: 400 invalidInput
 	Unauthorized             // authentication missing or invalid: 401 unauthorizedUser
 	Forbidden                // authenticated without permission: 403 forbidden
-	NotFound                 // no such thing: 404 notFound
-	Conflict                 // clashes with the current state: 409 conflict
+	NotFound                 // does not exist: 404 notFound
+	Conflict                 // conflicts with the current state: 409 conflict
 	TooLarge                 // over a size limit: 413 payloadTooLarge
 	TooMany                  // over a rate limit: 429 tooManyRequests
-	Unavailable              // cannot be done now, may be later: 503 unavailable
+	Unavailable              // temporarily impossible: 503 unavailable
 )
 
 // Detail is one problem, and where it is.
@@ -33,21 +33,21 @@ type Detail struct {
 	Field string `json:"field"`
 	Issue string `json:"issue"` // what is wrong, including the limit
 
-	// Given names other fields that the problem follows from, with commas between. Where one of them is wrong, nothing
-	// is known of this one.
+	// Given lists other fields that this problem depends on, separated by commas. If one of them is invalid, this
+	// problem is not reported.
 	Given string `json:"-"`
 }
 
-// Error is a failure with a sentence that is safe to show.
+// Error is a failure with a message that is safe to show.
 type Error struct {
 	Kind       Kind
 	Message    string
 	Details    []Detail
-	RetryAfter time.Duration // for TooMany and Unavailable; 0 when not known
+	RetryAfter time.Duration // for TooMany and Unavailable; 0 if unknown
 	Err        error         // the cause, for logs only; may be nil
 }
 
-// Error implements error; it reads like a path and includes the cause.
+// Error implements error; the text includes the cause.
 func (e *Error) Error() string {
 	if e.Err == nil {
 		return e.Message
@@ -58,12 +58,12 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// New makes an error of a kind with a formatted message.
+// New returns an error of a kind with a formatted message.
 func New(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
 }
 
-// InvalidField reports one problem with one field.
+// InvalidField returns an error for one problem with one field.
 func InvalidField(field, format string, args ...any) *Error {
 	issue := fmt.Sprintf(format, args...)
 	message := issue
@@ -73,7 +73,7 @@ func InvalidField(field, format string, args ...any) *Error {
 	return &Error{Kind: Invalid, Message: message, Details: []Detail{{Field: field, Issue: issue}}}
 }
 
-// InvalidDetails reports several problems at once; nil when there is none.
+// InvalidDetails returns an error for several problems; nil if details is empty.
 func InvalidDetails(what string, details []Detail) error {
 	switch len(details) {
 	case 0:
@@ -87,8 +87,8 @@ func InvalidDetails(what string, details []Detail) error {
 	return &Error{Kind: Invalid, Message: fmt.Sprintf("%s has %d problems", what, len(details)), Details: details}
 }
 
-// KindOf classifies any error. One that carries no *Error is Internal, unless something in its chain says
-// of itself that it will pass (a full disk): that is Unavailable.
+// KindOf classifies any error. An error without an *Error is Internal, unless it or its cause has a method
+// Unavailable that returns true (a full disk): then it is Unavailable.
 func KindOf(err error) Kind {
 	var e *Error
 	if errors.As(err, &e) {
@@ -101,10 +101,10 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
-// MaxDetails is how many details one answer carries; a last row says how many more there are.
+// MaxDetails is the maximum number of details in an answer; a last one has the number of omitted ones.
 const MaxDetails = 100
 
-// Cap shortens a list of details to what one answer carries.
+// Cap limits a list of details to MaxDetails.
 func Cap(details []Detail) []Detail {
 	if len(details) <= MaxDetails {
 		return details
@@ -113,14 +113,14 @@ func Cap(details []Detail) []Detail {
 	return append(capped, Detail{Issue: fmt.Sprintf("%d more problems are not shown", len(details)-MaxDetails)})
 }
 
-// mostShown is how many characters of a value a message shows.
+// mostShown is the maximum number of characters of a value in a message.
 const mostShown = 64
 
-// Shorten returns a text as messages show it: of a long one its first 64 characters and "…", so that a hostile value
-// does not fill an answer.
+// Shorten limits a text for a message to its first 64 characters and "…", so that a hostile value cannot fill an
+// answer.
 func Shorten(s string) string { return ShortenTo(s, mostShown) }
 
-// ShortenTo is Shorten with another number of characters.
+// ShortenTo is Shorten with a different limit.
 func ShortenTo(s string, most int) string {
 	n := 0
 	for end := range s {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Problems collects what is wrong with one input, so that all of it is reported at once (decisions.md section 1).
+// Problems collects the problems of one input, so that all are reported together (decisions.md section 1).
 type Problems []Detail
 
 // Add adds a problem with a field.
@@ -15,12 +15,12 @@ func (p *Problems) Add(field, format string, args ...any) {
 	*p = append(*p, Detail{Field: field, Issue: fmt.Sprintf(format, args...)})
 }
 
-// AddGiven is Add of a problem that follows from other fields too; given names them, with commas between.
+// AddGiven adds a problem that also depends on other fields; given lists them, separated by commas.
 func (p *Problems) AddGiven(field, given, format string, args ...any) {
 	*p = append(*p, Detail{Field: field, Issue: fmt.Sprintf(format, args...), Given: given})
 }
 
-// Take collects the details of an error that is Invalid and has some. It returns any other error.
+// Take adds the details of an error that is Invalid and has details. It returns any other error.
 func (p *Problems) Take(err error) error {
 	var e *Error
 	if !errors.As(err, &e) || e.Kind != Invalid || len(e.Details) == 0 {
@@ -30,8 +30,8 @@ func (p *Problems) Take(err error) error {
 	return nil
 }
 
-// Merge adds problems of other fields than those that have one: of a field, and of what is in it, the first problem is the
-// one that was found in what was sent.
+// Merge adds problems of fields without a previous problem. A problem of a field takes precedence over later ones of
+// the field, and of fields within or around it.
 func (p *Problems) Merge(later []Detail) {
 	first := slices.Clone(*p)
 	for _, d := range later {
@@ -48,7 +48,7 @@ func (p *Problems) Merge(later []Detail) {
 	}
 }
 
-// related reports whether one of two paths is the other, or holds it. The empty path holds all.
+// related reports whether two paths are equal or one contains the other. The empty path contains all.
 func related(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -56,5 +56,5 @@ func related(a, b string) bool {
 	return strings.HasPrefix(b, a) && (len(a) == len(b) || a == "" || b[len(a)] == '.' || b[len(a)] == '[')
 }
 
-// Err returns the problems as one error, or nil when there are none. what is the input: "the body".
+// Err returns the problems as one error, or nil if there are none. what is the input: "the body".
 func (p Problems) Err(what string) error { return InvalidDetails(what, p) }

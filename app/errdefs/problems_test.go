@@ -42,7 +42,7 @@ func TestProblems(t *testing.T) {
 	if len(p) != 1 {
 		t.Errorf("%v", p)
 	}
-	p = Problems{{Field: "", Issue: "must be an object"}} // of the body itself: nothing else is known
+	p = Problems{{Field: "", Issue: "must be an object"}} // of the body itself: no other problem is reported
 	if p.Merge([]Detail{{Field: "a", Issue: "x"}}); len(p) != 1 {
 		t.Errorf("%v", p)
 	}

@@ -1,15 +1,15 @@
-// Package idempotency recognises a write that its client sends again because it did not get the answer, and retains
+// Package idempotency recognizes a write that a client repeats because it did not receive the answer, and retains
 // refused writes for a supervisor (monitoring.md section 4).
 //
-// An answer is stored in the transaction of its write, or neither is. A key belongs to who sent it: an API key or a
-// device, a person or a tablet in whatever session.
+// An answer is stored in the transaction of its write. A key belongs to its sender: an API key or a device, or a
+// person or tablet in any session.
 //
 // The buckets:
 //
-//	once       (account, (who asked, key)) -> a request that was done, and its answer: for seven days
-//	onceAge    (when, ms, (account, (who asked, key))) -> ""
-//	refused    (account, (who asked, key)) -> a request that was refused: for 30 days
-//	refusedAge (account, (when last, ms, (who asked, key))) -> ""
+//	once       (account, (sender, key)) -> a completed request and its answer: for seven days
+//	onceAge    (time, ms, (account, (sender, key))) -> ""
+//	refused    (account, (sender, key)) -> a refused request: for 30 days
+//	refusedAge (account, (last time, ms, (sender, key))) -> ""
 package idempotency
 
 import (
@@ -27,25 +27,25 @@ import (
 	"opsmon/kv"
 )
 
-// MaxKey is the length of a key, in bytes.
+// MaxKey is the maximum length of a key, in bytes.
 const MaxKey = 128
 
 const (
-	keptAnswers = 7 * 24 * time.Hour  // how long a key is recognised
-	keptRefused = 30 * 24 * time.Hour // since the key came last
-	maxRefused  = 1000                // of an account; beyond it the oldest go
-	maxBody     = 4096                // bytes of a refused write's body
+	keptAnswers = 7 * 24 * time.Hour  // how long a key is recognized
+	keptRefused = 30 * 24 * time.Hour // since the last request with the key
+	maxRefused  = 1000                // per account; the oldest are removed first
+	maxBody     = 4096                // maximum size of a retained body, in bytes
 )
 
-// Request is a write that its client may send again.
+// Request identifies a write that its client may repeat.
 type Request struct {
-	Key string   // Idempotency-Key; "": the write is done each time
-	Ask [32]byte // a hash of all that it asks for
+	Key string   // Idempotency-Key; "": execute the write each time
+	Ask [32]byte // a hash of the request
 }
 
-// Answer is what a request was answered with.
+// Answer is the answer to a request.
 type Answer struct {
-	Status   int    `json:"status"` // 0 is the usual one
+	Status   int    `json:"status"` // 0 is the default
 	Body     []byte `json:"body,omitempty"`
 	Location string `json:"location,omitempty"`
 }
@@ -57,8 +57,7 @@ type answerRecord struct {
 	Answer
 }
 
-// Refused is a write with a key that was refused, as it is retained for a supervisor. It is stored: a changed field
-// needs a migration.
+// Refused is a refused write with a key, retained for a supervisor. It is stored: a changed field needs a migration.
 type Refused struct {
 	Key     string           `json:"key"`
 	At      int64            `json:"at"`     // ms, the first time
@@ -73,14 +72,14 @@ type Refused struct {
 	By      audit.Actor      `json:"by"`
 }
 
-// recordKey is an account, who asked there, and the key: two tablets may come by the same one.
+// recordKey is an account, a sender, and the key: two senders may use the same key.
 type recordKey = kv.Pair[string, kv.Pair[string, string]]
 
 func keyOf(accountID string, by audit.Actor, key string) recordKey {
 	return recordKey{A: accountID, B: kv.Pair[string, string]{A: asker(by), B: key}}
 }
 
-// asker names who may ask again and have the same answer.
+// asker identifies the sender that a repeated request must come from.
 func asker(by audit.Actor) string {
 	if by.Email != "" && (by.Credential == "" || strings.HasPrefix(by.Credential, "session:")) {
 		return by.Email
@@ -96,14 +95,14 @@ var (
 	refusedAges = kv.NewBucket("refusedAge", kv.PairOf(kv.String, kv.PairOf(kv.Uint64, kv.PairOf(kv.String, kv.String))), kv.Raw)
 )
 
-// Buckets names the buckets of this package.
+// Buckets returns the names of the package's buckets.
 func Buckets() []string {
 	return []string{answers.Name(), answerAges.Name(), refused.Name(), refusedAges.Name()}
 }
 
-// Do returns what fn answers, and stores it. When a request with the same key was answered to the same asker within
-// seven days before now, ms, fn does not run, and Do returns that answer. Errors: fn's, the store's, and Conflict when
-// the same key came with another request.
+// Do calls fn, and stores and returns its answer. If the sender has completed a request with the same key within
+// seven days before now (ms), Do returns that answer without calling fn. Errors: those of fn and of the store, and
+// Conflict if the key was used for a different request.
 func Do(tx *kv.Tx, accountID string, by audit.Actor, r Request, now int64, fn func() (Answer, error)) (Answer, error) {
 	if r.Key == "" {
 		return fn()
@@ -112,14 +111,14 @@ func Do(tx *kv.Tx, accountID string, by audit.Actor, r Request, now int64, fn fu
 		return old, err
 	}
 	k := keyOf(accountID, by, r.Key)
-	if err := removeAnswer(tx, k); err != nil { // one of longer ago
+	if err := removeAnswer(tx, k); err != nil { // an expired one
 		return Answer{}, err
 	}
 	answer, err := fn()
 	if err != nil {
 		return answer, err
 	}
-	if err := removeRefused(tx, k); err != nil { // it was accepted in the end
+	if err := removeRefused(tx, k); err != nil { // the request was finally accepted
 		return answer, err
 	}
 	if err := answerAges.Put(tx, ageKey(now, k), nil); err != nil {
@@ -128,16 +127,16 @@ func Do(tx *kv.Tx, accountID string, by audit.Actor, r Request, now int64, fn fu
 	return answer, answers.Put(tx, k, answerRecord{At: now, Ask: r.Ask[:], Answer: answer})
 }
 
-// Config is what New needs.
+// Config configures a Service.
 type Config struct {
 	Store *kv.Store
 	Clock func() time.Time // nil = time.Now
 }
 
-// Service looks up, retains and removes requests by their keys. It may be used by many goroutines.
+// Service looks up, retains and removes requests by their keys. It may be used concurrently.
 type Service struct{ cfg Config }
 
-// New makes a Service.
+// New returns a Service.
 func New(cfg Config) *Service {
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
@@ -145,8 +144,8 @@ func New(cfg Config) *Service {
 	return &Service{cfg}
 }
 
-// Answered returns the answer to a request that was done, as Do would, and whether there is one: for who has to find
-// out a lot before the request can be done. Errors: as Do's.
+// Answered returns the answer to a completed request, as Do would, and whether it exists. It avoids expensive
+// preparations of a repeated request. Errors: as Do.
 func (s *Service) Answered(accountID string, by audit.Actor, r Request) (answer Answer, done bool, err error) {
 	err = s.cfg.Store.View(func(tx *kv.Tx) (err error) {
 		answer, done, err = answered(tx, accountID, by, r, s.cfg.Clock().UnixMilli())
@@ -172,7 +171,7 @@ func answered(tx *kv.Tx, accountID string, by audit.Actor, r Request, now int64)
 	}
 }
 
-// removeAnswer removes a stored answer, if there is one.
+// removeAnswer removes a stored answer, if any.
 func removeAnswer(tx *kv.Tx, k recordKey) error {
 	old, err := answers.Get(tx, k)
 	if errors.Is(err, kv.ErrNotFound) {
@@ -187,7 +186,7 @@ func removeAnswer(tx *kv.Tx, k recordKey) error {
 	return answers.Delete(tx, k)
 }
 
-// answerAge is when a request was done, ms, and its key.
+// answerAge is the time of a request, ms, and its key.
 type answerAge = kv.Pair[uint64, recordKey]
 
 func ageKey(at int64, k recordKey) answerAge { return answerAge{A: uint64(max(at, 0)), B: k} }
@@ -198,7 +197,7 @@ func refusedAgeKey(at int64, k recordKey) refusedAge {
 	return refusedAge{A: k.A, B: kv.Pair[uint64, kv.Pair[string, string]]{A: uint64(max(at, 0)), B: k.B}}
 }
 
-// removeRefused removes a refused write, if there is one.
+// removeRefused removes a refused write, if any.
 func removeRefused(tx *kv.Tx, k recordKey) error {
 	old, err := refused.Get(tx, k)
 	if errors.Is(err, kv.ErrNotFound) {
@@ -213,8 +212,8 @@ func removeRefused(tx *kv.Tx, k recordKey) error {
 	return refused.Delete(tx, k)
 }
 
-// Refuse retains a refused write; one that came before from the same asker with the same key counts once more. Errors:
-// the store's.
+// Refuse retains a refused write, or increments the count of an earlier one with the same sender and key. Errors:
+// those of the store.
 func (s *Service) Refuse(accountID string, r Refused) error {
 	now := s.cfg.Clock().UnixMilli()
 	r.Body = r.Body[:min(len(r.Body), maxBody)]
@@ -249,7 +248,8 @@ func (s *Service) Refuse(accountID string, r Refused) error {
 	})
 }
 
-// Refused lists the refused writes of an account, the latest first, and how many there are. Errors: the store's.
+// Refused returns the refused writes of an account, the latest first, and their total number. Errors: those of the
+// store.
 func (s *Service) Refused(accountID string, limit, skip int) (list []Refused, total int, err error) {
 	err = s.cfg.Store.View(func(tx *kv.Tx) error {
 		for item, err := range refusedAges.ScanDown(tx, kv.Under(refusedAges, accountID)) {
@@ -270,8 +270,8 @@ func (s *Service) Refused(accountID string, limit, skip int) (list []Refused, to
 	return list, total, err
 }
 
-// Sweep removes answers that are older than seven days and writes that were refused last more than 30 days ago. Errors:
-// the store's, ctx's.
+// Sweep removes answers older than seven days and writes that were last refused more than 30 days ago. Errors: those
+// of the store; that of ctx.
 func (s *Service) Sweep(ctx context.Context) error {
 	now := s.cfg.Clock().UnixMilli()
 	if _, err := answerAges.Sweep(ctx, s.cfg.Store, kv.Sweeper[answerAge]{
@@ -291,7 +291,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 	return nil
 }
 
-// Check reads answers and refused writes and reports what does not agree with the known accounts.
+// Check reads answers and refused writes and reports those that are inconsistent with the known accounts.
 func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 	count := 0
 	for item, err := range answers.Scan(tx, kv.Range{}) {

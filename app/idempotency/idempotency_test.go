@@ -33,12 +33,12 @@ func newRig(t *testing.T) *rig {
 	return r
 }
 
-// open makes the Service again, as a start does.
+// open recreates the Service, as a restart does.
 func (r *rig) open() {
 	r.Service = New(Config{Store: r.store, Clock: func() time.Time { return r.at }})
 }
 
-// do does a request in a transaction of its own.
+// do executes a request in its own transaction.
 func (r *rig) do(by audit.Actor, request Request, fn func() (Answer, error)) (answer Answer, err error) {
 	err = r.store.Update(func(tx *kv.Tx) (err error) {
 		answer, err = Do(tx, works, by, request, r.at.UnixMilli(), fn)
@@ -58,7 +58,7 @@ func (r *rig) checked() {
 	}
 }
 
-// TestDo: a request that comes again is done once, and has the same answer, for seven days.
+// TestDo checks that a repeated request is executed once and has the same answer, for seven days.
 func TestDo(t *testing.T) {
 	r := newRig(t)
 	ann, done := audit.Actor{Email: "ann@works.example"}, 0
@@ -88,7 +88,7 @@ func TestDo(t *testing.T) {
 	if _, err := ask("w", "wrong"); errdefs.KindOf(err) != errdefs.Conflict {
 		t.Errorf("a request that is refused: %v", err)
 	}
-	expect("w", "one", "3", 4) // what was refused is not remembered
+	expect("w", "one", "3", 4) // a refused request is not remembered
 	r.open()
 	expect("k", "one", "0", 4) // also after a restart
 	r.at = r.at.Add(7*24*time.Hour - time.Millisecond)
@@ -111,7 +111,8 @@ func TestDo(t *testing.T) {
 	expect("k", "one", "5", 6)
 }
 
-// TestKeysAreOfWhoAsks: who asks elsewhere with the same key has no answer of another's. A person may have signed in again since.
+// TestKeysAreOfWhoAsks checks that another sender with the same key does not get the answer. A person may have signed
+// in again in the meantime.
 func TestKeysAreOfWhoAsks(t *testing.T) {
 	r := newRig(t)
 	for i, tt := range []struct {
@@ -145,7 +146,7 @@ func TestKeysAreOfWhoAsks(t *testing.T) {
 	r.checked()
 }
 
-// TestBothOrNone: the answer is stored with what was done, or neither is.
+// TestBothOrNone checks that the answer is stored together with the write, or neither is.
 func TestBothOrNone(t *testing.T) {
 	r := newRig(t)
 	failed, ran := errors.New("the power went"), 0
@@ -166,8 +167,8 @@ func TestBothOrNone(t *testing.T) {
 	}
 }
 
-// TestRefused: refused writes are listed latest first, once for each key and not without bound; what is accepted in the end
-// is not.
+// TestRefused checks that refused writes are listed latest first, once per key and up to a maximum, and that finally
+// accepted ones are not listed.
 func TestRefused(t *testing.T) {
 	r := newRig(t)
 	refuse := func(key string) {

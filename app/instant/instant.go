@@ -1,4 +1,4 @@
-// Package instant is how the API writes and reads moments, and the units that Unix milliseconds are counted in.
+// Package instant formats and parses the API's moments, and defines units of time in milliseconds.
 package instant
 
 import "time"
@@ -11,7 +11,7 @@ const (
 	DayMs    = 24 * HourMs
 )
 
-// FloorMinute returns the beginning of the minute that a moment is in, both in Unix ms.
+// FloorMinute returns the start of the minute of a moment, both in Unix ms.
 func FloorMinute(ms int64) int64 {
 	rest := ms % MinuteMs
 	if rest < 0 {
@@ -20,20 +20,20 @@ func FloorMinute(ms int64) int64 {
 	return ms - rest
 }
 
-// CeilMinute returns the first beginning of a minute that is not before a moment, both in Unix ms.
+// CeilMinute returns the first start of a minute that is not before a moment, both in Unix ms.
 func CeilMinute(ms int64) int64 { return -FloorMinute(-ms) }
 
-// Layout is how every moment is written: RFC 3339, UTC, milliseconds (decisions.md section 1).
+// Layout is the format of every moment: RFC 3339, UTC, milliseconds (decisions.md section 1).
 const Layout = "2006-01-02T15:04:05.000Z"
 
-// Format writes a moment as every answer and stored record does: RFC 3339 in UTC with exactly three digits of
-// milliseconds, such as 2026-11-20T08:15:30.123Z (decisions.md section 1). What is finer is cut off.
+// Format formats a moment as in every answer and stored record: RFC 3339 in UTC with exactly three digits of
+// milliseconds, such as 2026-11-20T08:15:30.123Z (decisions.md section 1). It truncates smaller fractions.
 func Format(t time.Time) string { return t.UTC().Format(Layout) }
 
-// FormatMs writes a moment in Unix ms as Format does.
+// FormatMs is Format for a moment in Unix ms.
 func FormatMs(ms int64) string { return Format(time.UnixMilli(ms)) }
 
-// Parse reads a moment as requests may write it: any RFC 3339 text.
+// Parse parses a moment in a request: any RFC 3339 text.
 func Parse(text string) (time.Time, error) { return time.Parse(time.RFC3339Nano, text) }
 
 // Time is a point in time: RFC 3339, UTC, with milliseconds.
@@ -44,10 +44,10 @@ func Parse(text string) (time.Time, error) { return time.Parse(time.RFC3339Nano,
 //openapi:and "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"}
 type Time struct{ time.Time }
 
-// Of cuts a moment to milliseconds and sets it in UTC, so that it is equal to what is read back.
+// Of converts a moment to UTC and truncates it to milliseconds, which makes it equal to its stored form.
 func Of(t time.Time) Time { return Time{t.UTC().Truncate(time.Millisecond)} }
 
-// OrNil is Of, and nil for the zero time: null in JSON.
+// OrNil is Of, but nil for the zero time: null in JSON.
 func OrNil(t time.Time) *Time {
 	if t.IsZero() {
 		return nil
@@ -59,7 +59,7 @@ func OrNil(t time.Time) *Time {
 // OfMs is Of for a moment in Unix ms.
 func OfMs(ms int64) Time { return Of(time.UnixMilli(ms)) }
 
-// OfMsOrNil is OfMs, and nil for 0: null in JSON.
+// OfMsOrNil is OfMs, but nil for 0: null in JSON.
 func OfMsOrNil(ms int64) *Time {
 	if ms == 0 {
 		return nil

@@ -3,8 +3,9 @@ package iso
 import "strings"
 
 // currencies are the active codes of ISO 4217 list one as of 1 January 2026 (amendment 180): currencies, funds,
-// metals, units of account, and the codes for testing (XTS) and for none (XXX). Since that day Bulgaria has the euro,
-// so BGN has left the list; HRK, ANG (now XCG), CUC, SLL (now SLE) and ZWL (now ZWG) left it before.
+// metals, units of account, and the codes for testing (XTS) and for no currency (XXX). Bulgaria uses the euro from
+// that date, so BGN is no longer in the list; HRK, ANG (now XCG), CUC, SLL (now SLE) and ZWL (now ZWG) were removed
+// earlier.
 const currencies = " AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BOV BRL BSD BTN BWP BYN BZD" +
 	" CAD CDF CHE CHF CHW CLF CLP CNY COP COU CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD" +
 	" HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD" +

@@ -1,3 +1,3 @@
-// Package iso knows the two lists of names that others keep and a manifest refers to: ISO 4217 currency codes and IANA time zone
-// names (http-api.md section 2; decisions.md section 3). Both are embedded, so that every machine accepts the same ones.
+// Package iso has two standard lists of names that a manifest refers to: ISO 4217 currency codes and IANA time zone
+// names (http-api.md section 2; decisions.md section 3). Both are embedded, so every machine accepts the same names.
 package iso

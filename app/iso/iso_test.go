@@ -41,7 +41,7 @@ func TestZone(t *testing.T) {
 	tests := []struct {
 		name            string
 		winter, summer  int // hours east of UTC in 2026
-		minutes, minute int // beyond the hours
+		minutes, minute int // in addition to the hours
 	}{
 		{"Europe/London", 0, 1, 0, 0},
 		{"America/New_York", -5, -4, 0, 0},
@@ -113,7 +113,7 @@ func TestZoneRefuses(t *testing.T) {
 	}
 }
 
-// Every zone of the database loads, and whatever ZONEINFO points at does not matter.
+// TestZoneIgnoresTheMachine checks that every zone of the database can be loaded, and that ZONEINFO has no effect.
 func TestZoneIgnoresTheMachine(t *testing.T) {
 	dir := t.TempDir()
 	db, err := zones()
@@ -156,7 +156,7 @@ func TestZoneIsKept(t *testing.T) {
 	}
 }
 
-// The embedded database is the one of the Go release that builds the product: a new release brings new rules.
+// TestZoneinfoIsCurrent checks that the embedded database is that of the Go release that builds the product.
 func TestZoneinfoIsCurrent(t *testing.T) {
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {

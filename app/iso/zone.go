@@ -14,8 +14,8 @@ import (
 	"opsmon/app/errdefs"
 )
 
-// zoneinfo is the IANA database as Go's own distribution carries it, in the public domain. time.LoadLocation would ask
-// the machine first (ZONEINFO, /usr/share/zoneinfo), whose edition and whose view of capitals differ from one to the next.
+// zoneinfo is the IANA database of Go's own distribution, in the public domain. time.LoadLocation would first use the
+// machine's database (ZONEINFO, /usr/share/zoneinfo), whose version and treatment of capitals vary.
 //
 //go:generate sh -c "cp \"$(go env GOROOT)/lib/time/zoneinfo.zip\" zoneinfo.zip && chmod 644 zoneinfo.zip"
 //go:embed zoneinfo.zip
@@ -30,19 +30,19 @@ type database struct {
 	zones map[string]*time.Location
 }
 
-// suggestion is a name that may be proposed for one that is wrong.
+// suggestion is a name that may be suggested for an invalid one.
 type suggestion struct {
 	name  string
-	plain string // as plain gives it
+	plain string // the result of plain for name
 	city  string // the last part of plain
 }
 
-// plain takes away what people get wrong most: capitals, and blanks for underscores.
+// plain removes the most frequent differences: capitals, and blanks instead of underscores.
 func plain(s string) string {
 	return strings.ReplaceAll(strings.ToLower(strings.TrimSpace(s)), " ", "_")
 }
 
-// zones opens the database on first use; it is the same for everybody and never changes, so it is kept.
+// zones opens the database on first use and caches it.
 var zones = sync.OnceValues(openDatabase)
 
 func openDatabase() (*database, error) {
@@ -56,8 +56,8 @@ func openDatabase() (*database, error) {
 			continue // Factory is the database's name for "not set yet", not a place
 		}
 		db.files[f.Name] = f
-		// Names with digits are not suggested: their signs are the wrong way round (Etc/GMT+1 is an hour west), or
-		// their rules are not a place's.
+		// Names with digits are not suggested: their signs are inverted (Etc/GMT+1 is an hour west), or their rules
+		// are not those of a place.
 		if !strings.ContainsAny(f.Name, "0123456789") {
 			lower := plain(f.Name)
 			db.suggestions = append(db.suggestions, suggestion{f.Name, lower, lower[strings.LastIndex(lower, "/")+1:]})
@@ -67,13 +67,14 @@ func openDatabase() (*database, error) {
 	return db, nil
 }
 
-// Zone returns the time zone of an IANA name, to the letter as in the embedded database and from its data alone,
-// whatever the machine has (http-api.md section 2.3, plant, timezone; decisions.md section 3). "Local", the empty string and
-// other spellings are refused. One name always gives the same *time.Location, and "UTC" gives time.UTC.
+// Zone returns the time zone with an IANA name, spelled exactly as in the embedded database and with its data only,
+// independent of the machine (http-api.md section 2.3, plant, timezone; decisions.md section 3). It refuses "Local",
+// the empty string and other spellings. The same name always returns the same *time.Location, and "UTC" returns
+// time.UTC.
 //
-// The error for a name that is not in the database is an *errdefs.Error of kind Invalid whose text completes a
-// sentence about the field and suggests the nearest name: `must be an IANA time zone name; "europe/london" is not
-// one (did you mean Europe/London?)`.
+// The error for an unknown name is an *errdefs.Error of kind Invalid whose text completes a sentence about the field
+// and suggests the nearest name: `must be an IANA time zone name; "europe/london" is not one (did you mean
+// Europe/London?)`.
 func Zone(name string) (*time.Location, error) {
 	db, err := zones()
 	if err != nil {
@@ -108,19 +109,19 @@ func load(f *zip.File) (*time.Location, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := io.ReadAll(r) // its size and checksum are the archive's
+	data, err := io.ReadAll(r) // the archive verifies size and checksum
 	if err != nil {
 		return nil, err
 	}
 	return time.LoadLocationFromTZData(f.Name, data)
 }
 
-// unknown is the sentence for a name that the database lacks.
+// unknown returns the message for an unknown name.
 func (db *database) unknown(name string) string {
 	if name == "" {
 		return "must be an IANA time zone name, such as Europe/London; it is empty"
 	}
-	const most = 40 // more than any name has
+	const most = 40 // longer than any name
 	if short := errdefs.ShortenTo(name, most); short != name {
 		return "must be an IANA time zone name; " + strconv.Quote(short) + " is not one"
 	}
@@ -131,13 +132,14 @@ func (db *database) unknown(name string) string {
 	return sentence
 }
 
-// nearest returns the name that takes the fewest letters to change, in any case and with blanks for underscores; its last
-// part (the city) will do. It is "" when nothing is near: more than one letter in four differs.
+// nearest returns the name with the smallest edit distance to name, ignoring case and the difference of blanks and
+// underscores; the distance to its last part (the city) counts too. It returns "" if more than one letter in four
+// differs.
 func (db *database) nearest(name string) string {
 	wanted := plain(name)
 	best, least := "", 2*(len(wanted)/4+1)
 	for _, s := range db.suggestions {
-		// Of two as near, the one whose whole name is meant wins.
+		// If two distances are equal, a match of the whole name wins.
 		cost := min(2*distance(wanted, s.plain, least/2), 2*distance(wanted, s.city, least/2)+1)
 		if cost < least {
 			best, least = s.name, cost
@@ -146,12 +148,13 @@ func (db *database) nearest(name string) string {
 	return best
 }
 
-// distance counts the bytes to insert, delete or replace to get from a to b; any number above most stands for all above.
+// distance returns the number of bytes to insert, delete or replace to turn a into b; any result above most means
+// more than most.
 func distance(a, b string, most int) int {
 	if more := max(len(a)-len(b), len(b)-len(a)); more > most {
 		return more
 	}
-	row := make([]int, len(b)+1) // of the bytes of a so far to each beginning of b
+	row := make([]int, len(b)+1) // distances of a's prefix so far to each prefix of b
 	for j := range row {
 		row[j] = j
 	}

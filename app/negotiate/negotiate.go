@@ -1,8 +1,8 @@
-// Package negotiate reads what form of an answer a client accepts and whether it has that answer already.
+// Package negotiate parses which form of an answer a client accepts and whether it already has that answer.
 //
-// It is ours because klauspost's gzhttp, which compresses whole handlers, does not fit: it reads the first
-// Accept-Encoding line only, takes no "*", leaves HEAD without the headers that GET has, and compresses again what app
-// keeps compressed.
+// The package github.com/klauspost/compress/gzhttp, which compresses whole handlers, does not fit: it reads only the
+// first Accept-Encoding line, does not support "*", omits headers from HEAD that GET has, and compresses again what
+// app has stored compressed.
 package negotiate
 
 import (
@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Gzip reports whether the values of Accept-Encoding accept gzip: it is named with a weight above 0 or, where it is not
-// named, "*" is (RFC 9110 section 12.5.3).
+// Gzip reports whether the values of Accept-Encoding accept gzip: it has a weight above 0 or, if it is not listed,
+// "*" has (RFC 9110 section 12.5.3).
 func Gzip(accept []string) bool {
 	if len(accept) == 1 && accept[0] == "gzip" {
 		return true
@@ -31,15 +31,15 @@ func Gzip(accept []string) bool {
 	return wildcard
 }
 
-// positive reads a weight such as q=0.5. One that is missing or cannot be read is 1.
+// positive parses a weight such as q=0.5. A missing or invalid weight is 1.
 func positive(weight string) bool {
 	name, value, _ := strings.Cut(weight, "=")
 	q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 	return err != nil || q > 0 || !strings.EqualFold(strings.TrimSpace(name), "q")
 }
 
-// Matches reports whether the values of If-None-Match name an entity tag; weak and strong tags compare equal (RFC 9110
-// section 13.1.2).
+// Matches reports whether the values of If-None-Match contain an entity tag; weak and strong tags compare as equal
+// (RFC 9110 section 13.1.2).
 func Matches(ifNoneMatch []string, tag string) bool {
 	opaque := strings.TrimPrefix(tag, "W/")
 	for _, line := range ifNoneMatch {

@@ -19,8 +19,8 @@ func TestGzip(t *testing.T) {
 	}
 }
 
-// FuzzAcceptEncoding holds Gzip against RFC 9110 section 12.5.3, for headers that follow its grammar; others
-// must not stop it.
+// FuzzAcceptEncoding compares Gzip with RFC 9110 section 12.5.3 for headers that follow its grammar; others must not
+// make it panic.
 func FuzzAcceptEncoding(f *testing.F) {
 	for _, seed := range []string{"gzip", "gzip;q=0", "*;q=0, gzip;q=0.5", "br, *", ";;;", "gzip;q=", "GZIP ; Q=0.0", ",,gzip", "gzip;q=nan", "*;q=1e-400"} {
 		f.Add(seed)
@@ -41,7 +41,7 @@ func FuzzAcceptEncoding(f *testing.F) {
 			if found {
 				v, err := strconv.ParseFloat(q, 64)
 				if err != nil || v < 0 || v > 1 || strings.Trim(q, "0123456789.") != "" {
-					return // not the grammar
+					return // does not follow the grammar
 				}
 				weight = v
 			}
@@ -61,7 +61,7 @@ func FuzzAcceptEncoding(f *testing.F) {
 	})
 }
 
-// FuzzIfNoneMatch: a tag that is in the list is found, and no other one.
+// FuzzIfNoneMatch checks that a tag in the list is found, and no other.
 func FuzzIfNoneMatch(f *testing.F) {
 	for _, seed := range []string{`"1-ab"`, `W/"1-ab"`, `"x", "1-ab"`, "*", "", `"1-ab`, `"1-ab""1-ab"`, `W/W/"1-ab"`, `, ,`} {
 		f.Add(seed)

@@ -1,6 +1,6 @@
-// Package event tells those who watch a plant what has just changed (monitoring.md section 8). A Hub keeps the last
-// events of each account, so that a watcher whose connection broke goes on where it was. Events say what is new; whoever
-// wants all of it asks the API. Nothing here is stored, and nobody is waited for.
+// Package event distributes changes of a plant to subscribers (monitoring.md section 8). A Hub retains the latest
+// events of each account, so a subscriber can resume after a lost connection. Events contain only what changed; the
+// API returns the complete state. Nothing is stored, and publishing never blocks.
 package event
 
 import (
@@ -9,32 +9,32 @@ import (
 	"sync"
 )
 
-// Type says what an Event is about.
+// Type is the subject of an Event.
 type Type string
 
 // The types.
 const (
-	Station  Type = "station"  // what a station does, its counts and speed
+	Station  Type = "station"  // status, counts or speed of a station
 	Issue    Type = "issue"    // a stop or slow period began, changed or ended
-	Schedule Type = "schedule" // a schedule was made, changed, moved on or removed
-	Task     Type = "task"     // a task fell due, was completed or missed
-	Message  Type = "message"  // somebody left one for the next shift, or it is done
+	Schedule Type = "schedule" // a schedule was created, changed, started, ended or removed
+	Task     Type = "task"     // a task fell due, or was completed or missed
+	Message  Type = "message"  // a message for the next shift was left or done
 	Account  Type = "account"  // the configuration has a new revision
 )
 
 // Event is one change. It must not be changed once it is published.
-type Event struct {
+type Event struct { // across all accounts, increasing; set by Publish
 	Sequence uint64 // across all accounts, growing; given by Publish
 	At       int64  // Unix ms
 	Type     Type
-	Station  string          // the station that it is about, "" for none
-	Data     json.RawMessage // as the answers of the API carry it
+	Station  string          // the station concerned, "" if none
+	Data     json.RawMessage // in the format of API answers
 }
 
-// keep is how many events of an account a Hub remembers: minutes, in a plant of a hundred stations.
+// keep is the number of events of an account that a Hub retains: several minutes in a plant of a hundred stations.
 const keep = 4096
 
-// Hub hands events on. The zero value is ready for use; all methods may be called from any goroutine.
+// Hub distributes events. The zero value is ready for use; all methods may be called concurrently.
 type Hub struct {
 	mu       sync.Mutex
 	sequence uint64
@@ -42,37 +42,37 @@ type Hub struct {
 	accounts map[string]*ring
 }
 
-// ring holds an account's last events; that with sequence s of the ring's own count stands at s % keep.
+// ring has an account's latest events; event number s of the ring is at index s % keep.
 type ring struct {
 	events []Event
-	count  uint64 // of all that there ever were
-	gone   uint64 // sequence number up to which events are not remembered
+	count  uint64 // number of events ever published
+	gone   uint64 // sequence number up to which events are no longer retained
 
 	followers map[*Follower]struct{}
 }
 
-// Follower is woken when something happens that may be for it: a tablet that follows one station of many sleeps on.
+// Follower is notified of events. A follower of some stations is not notified of the others.
 type Follower struct {
-	news     chan struct{}   // holds one while there is something
+	news     chan struct{}   // has one element while there are new events
 	stations map[string]bool // nil: all
 }
 
-// News has something to take when there may be more events than when it was last taken.
+// News returns a channel that receives when there may be new events since the last receive.
 func (f *Follower) News() <-chan struct{} { return f.news }
 
-// wake passes an event on. A new configuration may concern any station.
+// wake notifies the follower of an event. A new configuration may concern any station.
 func (f *Follower) wake(e *Event) {
 	if f.stations != nil && !f.stations[e.Station] && e.Type != Account {
 		return
 	}
 	select {
 	case f.news <- struct{}{}:
-	default: // it is awake
+	default: // already notified
 	}
 }
 
-// NewHub makes a Hub whose sequence starts after a number, such as the milliseconds of the moment, so that numbers of an
-// earlier Hub are below those of a later one and a watcher who comes with one is found to have missed something.
+// NewHub returns a Hub whose sequence starts after a number, such as the current time in milliseconds. Numbers of an
+// earlier Hub are then lower, so a subscriber that resumes with one is informed that it missed events.
 func NewHub(after uint64) *Hub { return &Hub{sequence: after, start: after} }
 
 func (h *Hub) ring(account string) *ring {
@@ -87,10 +87,10 @@ func (h *Hub) ring(account string) *ring {
 	return r
 }
 
-// Publish hands an event to those who watch the account.
+// Publish sends an event to the account's followers.
 func (h *Hub) Publish(account string, e Event) { h.Tell(account, func(uint64) Event { return e }) }
 
-// Tell is Publish for an event whose data carry its sequence number, which it gives. of must be quick.
+// Tell is Publish for an event whose data contain its sequence number, which Tell returns. of must be fast.
 func (h *Hub) Tell(account string, of func(sequence uint64) Event) uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -111,8 +111,8 @@ func (h *Hub) Tell(account string, of func(sequence uint64) Event) uint64 {
 	return e.Sequence
 }
 
-// Follow has somebody woken by an account's events: those about the stations given and new configurations, or nil = all. They
-// are read with Since. The caller calls Unfollow in the end.
+// Follow subscribes to an account's events: those of the given stations (nil = all) and new configurations. Since
+// returns the events. The caller must call Unfollow.
 func (h *Hub) Follow(account string, stationCodes []string) *Follower {
 	f := &Follower{news: make(chan struct{}, 1)}
 	if stationCodes != nil {
@@ -127,15 +127,15 @@ func (h *Hub) Follow(account string, stationCodes []string) *Follower {
 	return f
 }
 
-// Unfollow ends what Follow began.
+// Unfollow ends a subscription.
 func (h *Hub) Unfollow(account string, f *Follower) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.ring(account).followers, f)
 }
 
-// Quiet returns the number up to which a follower has missed nothing: the latest of all, when nothing has come for it that it has
-// not taken; ok is false when something has.
+// Quiet returns the latest sequence number if the follower has no unread notification, and therefore has missed
+// nothing; otherwise ok is false.
 func (h *Hub) Quiet(f *Follower) (sequence uint64, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -149,13 +149,14 @@ func (h *Hub) Last() uint64 {
 	return h.sequence
 }
 
-// Since returns the account's events after a sequence number, oldest first, at most the last few thousand. missed tells
-// that some after it are not remembered any more.
+// Since returns the account's events after a sequence number, oldest first, at most the last few thousand. missed
+// reports whether some later ones are no longer retained.
 func (h *Hub) Since(account string, after uint64) (list []Event, missed bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	r := h.ring(account)
-	n := uint64(sort.Search(len(r.events), func(i int) bool { return r.events[(r.count-1-uint64(i))%keep].Sequence <= after })) // from the newest back
+	// searches from the newest
+	n := uint64(sort.Search(len(r.events), func(i int) bool { return r.events[(r.count-1-uint64(i))%keep].Sequence <= after }))
 	if n > 0 {
 		list = make([]Event, 0, n)
 	}

@@ -29,10 +29,10 @@ func TestAWatcherGoesOnWhereItWas(t *testing.T) {
 func TestAWatcherIsToldWhatItMissed(t *testing.T) {
 	h := NewHub(1000)
 	if _, missed := h.Since("acme", 999); !missed {
-		t.Error("a number of an earlier hub is not found to be one")
+		t.Error("a number of an earlier hub is not detected")
 	}
 	if _, missed := h.Since("acme", 1000); missed {
-		t.Error("who has seen all is told that something was missed")
+		t.Error("missed is true although nothing was missed")
 	}
 	for range keep + 2 {
 		h.Publish("acme", Event{})
@@ -48,8 +48,8 @@ func TestAWatcherIsToldWhatItMissed(t *testing.T) {
 	}
 }
 
-// Who follows some stations is woken for those, and for a configuration that may concern them; another account is none of
-// his business.
+// TestAFollowerSleepsOn checks that a follower of some stations is notified of those and of configurations, but not
+// of other accounts.
 func TestAFollowerSleepsOn(t *testing.T) {
 	h := NewHub(0)
 	one, all := h.Follow("acme", []string{"PACK-1"}), h.Follow("acme", nil)
@@ -73,7 +73,7 @@ func TestAFollowerSleepsOn(t *testing.T) {
 		{"other", Event{Type: Station, Station: "PACK-1"}, false, false},
 	} {
 		h.Publish(tt.account, tt.e)
-		h.Publish(tt.account, tt.e) // both are found at one waking
+		h.Publish(tt.account, tt.e) // one notification for both events
 		if got, any := woken(one), woken(all); got != tt.first || any != tt.any || woken(one) || woken(all) {
 			t.Errorf("%s %+v: woken %v, who follows all %v; want %v and %v", tt.account, tt.e, got, any, tt.first, tt.any)
 		}
@@ -81,6 +81,6 @@ func TestAFollowerSleepsOn(t *testing.T) {
 	h.Unfollow("acme", one)
 	h.Publish("acme", Event{Type: Account})
 	if woken(one) {
-		t.Error("who follows no more is woken")
+		t.Error("a follower is notified after Unfollow")
 	}
 }
