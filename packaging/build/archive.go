@@ -21,7 +21,7 @@ type entry struct {
 	content []byte
 }
 
-// entries returns what an archive holds: the binary with its signature, what to read, and the licences.
+// entries returns the files of an archive: the binary with its signature, the documentation, and the licences.
 func (p *product) entries() ([]entry, error) {
 	binary, err := os.ReadFile(p.binary)
 	if err != nil {
@@ -42,13 +42,14 @@ func (p *product) entries() ([]entry, error) {
 	return append(all, entry{"README.md", 0o644, readme}, entry{"CHANGELOG.md", 0o644, changes}, entry{"LICENSES.txt", 0o644, p.licences}), nil
 }
 
-// plantPage is the page for those who run app in a plant.
+// plantPage is the documentation for administrators of a plant.
 const plantPage = "packaging/plant-it/README.md"
 
-// plantPages are the pages for a plant, in the order in which an installation's README has them.
+// plantPages are the pages for a plant, in their order in the README of an installation.
 var plantPages = []string{"README.md", "signals.md", "pages.md", "security.md", "reference.md"}
 
-// plantReadme returns the README of what is installed: all pages for a plant in one. Links from page to page become links within it.
+// plantReadme returns the README of an installation: all pages for a plant in one. Links between pages become links
+// within it.
 func plantReadme(root string) ([]byte, error) {
 	var all bytes.Buffer
 	for _, name := range plantPages {
@@ -62,10 +63,10 @@ func plantReadme(root string) ([]byte, error) {
 	return pageLink.ReplaceAll(all.Bytes(), []byte("](#$2)")), nil
 }
 
-// pageLink is a link from one page for a plant to a heading of another, whose name follows #.
+// pageLink is a link from one page for a plant to a heading of another.
 var pageLink = regexp.MustCompile(`\]\(([a-z]+|README)\.md#([a-z-]+)\)`)
 
-// tarball makes the archive for Linux. The entries belong to root and have the time of the source.
+// tarball makes the archive for Linux. Its entries belong to root and have the time of the source.
 func tarball(_ context.Context, p *product) error {
 	entries, err := p.entries()
 	if err != nil {

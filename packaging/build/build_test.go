@@ -23,8 +23,8 @@ import (
 	"opsmon/app"
 )
 
-// TestReproducible: the same source gives the same bytes, wherever it stands and whatever the machine is told: all
-// files, the signatures too.
+// TestReproducible checks that the same source produces the same bytes in any directory and environment: all files,
+// including signatures.
 func TestReproducible(t *testing.T) {
 	first := releaseOf(t, "1.0.0")
 	root := filepath.Join(t.TempDir(), "another pläce")
@@ -35,7 +35,7 @@ func TestReproducible(t *testing.T) {
 	for name := range strings.SplitSeq(strings.TrimRight(list, "\x00"), "\x00") {
 		b, err := os.ReadFile(filepath.Join(moduleOf(t), name))
 		if err != nil {
-			continue // deleted, and not committed yet
+			continue // deleted but not committed
 		}
 		to := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
@@ -56,7 +56,7 @@ func TestReproducible(t *testing.T) {
 		t.Setenv(name, value)
 	}
 	if soak {
-		t.Setenv("GOCACHE", t.TempDir()) // all is compiled again
+		t.Setenv("GOCACHE", t.TempDir()) // compile everything again
 	}
 	out := t.TempDir()
 	if _, err := build(t, root, "--version", "1.0.0", "--out", out, "--targets", "linux/amd64,windows/amd64", "--sign-key", secretKey()); err != nil {
@@ -74,7 +74,7 @@ func TestReproducible(t *testing.T) {
 	}
 }
 
-// moduleOf returns the root of the source that is tested.
+// moduleOf returns the root of the tested source.
 func moduleOf(t *testing.T) string {
 	t.Helper()
 	root, err := moduleRoot(t.Context())
@@ -84,7 +84,8 @@ func moduleOf(t *testing.T) string {
 	return root
 }
 
-// TestArchives: what the archives hold, what the binary says of itself, and that every file is listed and signed.
+// TestArchives checks the content of the archives, the version in the binary, and that every file is listed and
+// signed.
 func TestArchives(t *testing.T) {
 	d := releaseOf(t, "1.0.0")
 	src, err := describe(t.Context(), moduleOf(t), "1.0.0")
@@ -140,7 +141,8 @@ func TestArchives(t *testing.T) {
 	}
 }
 
-// TestReadmeHasSettings: app.yaml refers to the README for every setting, so the README of what is installed has them.
+// TestReadmeHasSettings checks that the README of an installation documents every setting, because app.yaml refers to
+// it.
 func TestReadmeHasSettings(t *testing.T) {
 	readme, err := plantReadme(moduleOf(t))
 	if err != nil {
@@ -161,7 +163,7 @@ func TestReadmeHasSettings(t *testing.T) {
 			continue // "auto:" in a sentence
 		}
 		if !group && !regexp.MustCompile("`([a-zA-Z.]*\\.)?"+name+"`").Match(readme) || group && !bytes.Contains(readme, []byte("`"+name+".")) && !bytes.Contains(readme, []byte("."+name+".")) {
-			t.Errorf("it does not tell of %s", name)
+			t.Errorf("it does not document %s", name)
 		}
 	}
 }
@@ -174,7 +176,7 @@ func verify(key minisign.PublicKey, content, signature []byte) bool {
 	return r.Verify(key, signature)
 }
 
-// TestSBOM: the list of contents keeps the rules of CycloneDX 1.6 and names exactly what the binary says it is made of.
+// TestSBOM checks that the SBOM is valid CycloneDX 1.6 and lists exactly the modules in the binary.
 func TestSBOM(t *testing.T) {
 	d := releaseOf(t, "1.0.0")
 	src, err := describe(t.Context(), moduleOf(t), "1.0.0")
@@ -252,7 +254,8 @@ func TestSBOM(t *testing.T) {
 	}
 }
 
-// TestRefusals: what is wrong is told before anything is built, and what fails leaves nothing that looks whole.
+// TestRefusals checks that errors are reported before anything is built, and that a failure leaves no file that looks
+// complete.
 func TestRefusals(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, b []byte) string {
@@ -276,7 +279,7 @@ func TestRefusals(t *testing.T) {
 		{[]string{"--version", "v1"}, 2, "1.4.0-rc.1"},
 		{[]string{"now"}, 2, "now"},
 		{[]string{"--sign-key", filepath.Join(dir, "absent")}, 1, "absent"},
-		{[]string{"--sign-key", none}, 1, "no minisign secret key"},
+		{[]string{"--sign-key", none}, 1, "not a minisign secret key"},
 		{[]string{"--sign-key", secretKey()}, 1, "APP_SIGN_PASSWORD"},
 	} {
 		t.Setenv("APP_SIGN_PASSWORD", "")
@@ -291,7 +294,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestLicences: a licence is known by its words, and a module without a known one keeps a release from being made.
+// TestLicences checks that a licence is recognized by its text, and that a module with an unknown licence prevents a
+// release.
 func TestLicences(t *testing.T) {
 	for text, want := range map[string]string{
 		"Apache License\n  Version 2.0, January 2004":                                "Apache-2.0",
@@ -318,7 +322,7 @@ func TestLicences(t *testing.T) {
 	}
 }
 
-// TestReadmeLinks: a link of an installation's README leads to one of its headings.
+// TestReadmeLinks checks that the links of an installation's README lead to its headings.
 func TestReadmeLinks(t *testing.T) {
 	readme, err := plantReadme(moduleOf(t))
 	if err != nil {
@@ -335,7 +339,7 @@ func TestReadmeLinks(t *testing.T) {
 	}
 	for _, link := range links {
 		if name, within := strings.CutPrefix(link[1], "#"); !within || !headings[name] {
-			t.Errorf("the link %s leads nowhere", link[1])
+			t.Errorf("the link %s has no target", link[1])
 		}
 	}
 }

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// cabinetBlock is the most that one block of a cabinet holds, and how far back its compression reaches.
+// cabinetBlock is the maximum size of a cabinet's block, and the range of its compression, in bytes.
 const cabinetBlock = 32 << 10
 
-// cabinet makes a cabinet, the archive within an MSI, of some files of 2 GiB at most in all: one folder, compressed
-// with MSZIP, as [MS-CAB] says.
+// cabinet returns a cabinet, the archive within an MSI, of files with at most 2 GiB in total: one folder, compressed
+// with MSZIP, as specified in [MS-CAB].
 func cabinet(files []entry, at time.Time) ([]byte, error) {
 	var content []byte
 	for _, f := range files {

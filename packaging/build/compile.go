@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 )
 
-// compile builds the binary: stripped, with its version, its commit and the key that upgrades are checked with, and
-// with nothing of this machine.
+// compile builds the binary: stripped, with its version, its commit and the key that verifies upgrades, and without
+// any data of this machine.
 func (p *product) compile(ctx context.Context, publicKey string) error {
 	stamps := "-s -w -X opsmon/app.version=" + p.Version + " -X opsmon/app.commit=" + p.Commit
 	if publicKey != "" {
@@ -17,7 +17,7 @@ func (p *product) compile(ctx context.Context, publicKey string) error {
 	return err
 }
 
-// goVariables tell the Go command which system to build for, the same on every machine.
+// goVariables select the target system of the Go command, with the same options on every machine.
 func (p *product) goVariables() []string {
 	return []string{"GOOS=" + p.OS, "GOARCH=" + p.Arch, "CGO_ENABLED=0", "GOAMD64=v1", "GOARM64=v8.0"}
 }

@@ -12,7 +12,7 @@ import (
 	"opsmon/app/host/service/boottest"
 )
 
-// unitProperty asks a machine's systemd for a property of the service.
+// unitProperty returns a property of the service from a machine's systemd.
 func unitProperty(t *testing.T, m *boottest.Machine, property string) string {
 	t.Helper()
 	return strings.TrimSpace(m.Must(t, "systemctl", "show", "--value", "-p", property, "app.service"))
@@ -28,17 +28,17 @@ func put(t *testing.T, m *boottest.Machine, from, to string) {
 	m.Put(t, to, b, 0o644)
 }
 
-// allowServices takes away what an image for containers has to keep packages from starting services.
+// allowServices removes the policy of container images that prevents packages from starting services.
 func allowServices(t *testing.T, m *boottest.Machine) { m.Must(t, "rm", "-f", "/usr/sbin/policy-rc.d") }
 
-// both runs a program and returns what it says on both of its outputs, and whether it succeeded.
+// both runs a program and returns its combined standard output and standard error, and whether it succeeded.
 func both(t *testing.T, m *boottest.Machine, args ...string) (string, bool) {
 	t.Helper()
 	stdout, stderr, status := m.Run(t.Context(), nil, args...)
 	return stdout + stderr, status == 0
 }
 
-// says fails the test when a text lacks what it has to say.
+// says checks that a text contains all wanted texts.
 func says(t *testing.T, text string, wants ...string) {
 	t.Helper()
 	for _, want := range wants {
@@ -48,7 +48,7 @@ func says(t *testing.T, text string, wants ...string) {
 	}
 }
 
-// TestDebianPackage installs, upgrades, removes, brings back and purges the package on a machine that is really booted.
+// TestDebianPackage installs, upgrades, removes, reinstalls and purges the package on a booted machine.
 func TestDebianPackage(t *testing.T) {
 	old, next := releaseOf(t, "1.0.0"), releaseOf(t, "1.1.0")
 	m := boottest.Boot(t)
@@ -110,8 +110,8 @@ func TestDebianPackage(t *testing.T) {
 	}
 }
 
-// TestDebianUpgradeThatFails: where no backup can be taken nothing is upgraded, and a version that cannot read the
-// store does not get it.
+// TestDebianUpgradeThatFails checks that nothing is upgraded if the backup fails, and that a version that cannot read
+// the store is not started on it.
 func TestDebianUpgradeThatFails(t *testing.T) {
 	old, next := releaseOf(t, "1.0.0"), releaseOf(t, "1.1.0")
 	m := boottest.Boot(t)
@@ -134,7 +134,7 @@ func TestDebianUpgradeThatFails(t *testing.T) {
 	}
 	m.Must(t, "rm", "/var/lib/app/backups")
 
-	// A package whose program fails on every store: that of the next version, with another one in its place.
+	// A package whose program fails on every store: the next version with a replaced binary.
 	m.Must(t, "sh", "-c", `cd /root && dpkg-deb -R next.deb bad && printf '#!/bin/sh\necho this store is not for me >&2; exit 1\n' >bad/usr/bin/app && chmod 755 bad/usr/bin/app && dpkg-deb -Znone -b bad bad.deb`)
 	out, ok = both(t, m, "dpkg", "-i", "/root/bad.deb")
 	if ok {
@@ -147,7 +147,7 @@ func TestDebianUpgradeThatFails(t *testing.T) {
 	m.Must(t, "dpkg", "-i", "/root/old.deb")
 	says(t, m.Must(t, "app", "user", "list"), "it@northgate.example")
 
-	// One whose program reads the store, but does not serve.
+	// A package whose program can read the store but fails to serve.
 	m.Must(t, "sh", "-c", `cd /root/bad && rm -rf usr && cd .. && dpkg-deb -x next.deb bad && mv bad/usr/bin/app bad/usr/lib/app-real &&
 printf '#!/bin/sh\ncase "$*" in serve*) echo no such luck >&2; exit 1;; esac; exec /usr/lib/app-real "$@"\n' >bad/usr/bin/app && chmod 755 bad/usr/bin/app && dpkg-deb -Znone -b bad bad.deb`)
 	out, ok = both(t, m, "dpkg", "-i", "/root/bad.deb")

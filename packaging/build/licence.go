@@ -17,21 +17,21 @@ import (
 	"strings"
 )
 
-// module is a Go module that is linked into a binary, or an npm package whose files are.
+// module is a Go module that is linked into a binary, or an npm package with files in it.
 type module struct {
 	NPM     bool
-	Path    string // an npm package's name
+	Path    string // for npm, the package name
 	Version string
-	Sum     string   // of go.sum
-	Dir     string   // its source
+	Sum     string   // from go.sum
+	Dir     string   // directory of its source
 	Uses    []string // paths of the modules that its linked-in packages import, sorted
 	Licence string   // SPDX
 }
 
-// standard is the path by which Go's standard library goes among the modules.
+// standard is the path of Go's standard library among the modules.
 const standard = "std"
 
-// findModules finds what is linked into the binary: from the binary itself, and for what needs what from the packages.
+// findModules finds the modules in the binary, and their dependencies from the packages.
 func (p *product) findModules(ctx context.Context) error {
 	info, err := buildinfo.ReadFile(p.binary)
 	if err != nil {
@@ -81,7 +81,7 @@ func (p *product) findVendored() error {
 	return err
 }
 
-// useModules takes from go list where the modules are, and which uses which.
+// useModules reads the directories and dependencies of modules from the output of go list.
 func (p *product) useModules(text string) error {
 	type pkg struct {
 		ImportPath string
@@ -92,7 +92,7 @@ func (p *product) useModules(text string) error {
 			Dir  string
 		}
 	}
-	home, dirs := map[string]string{}, map[string]string{} // of packages and of modules
+	home, dirs := map[string]string{}, map[string]string{} // module by package, directory by module
 	var all []pkg
 	for dec := json.NewDecoder(strings.NewReader(text)); ; {
 		var one pkg
@@ -133,14 +133,14 @@ func (p *product) useModules(text string) error {
 	return nil
 }
 
-// ownModule is the path of app's module; the first of a product's modules.
+// ownModule is the path of app's module, the first of a product's modules.
 const ownModule = "opsmon"
 
-// licenceFile matches the names of the files that a module states its terms in.
+// licenceFile matches the names of files with licence terms.
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents|copyright|unlicense|edl|epl)([-_.].*)?$`)
 
-// collectLicences reads the licences of all that is linked in. A module without one, or with one that is not known,
-// must not be handed out before someone has looked at it.
+// collectLicences reads the licences of all linked modules. A module without a licence, or with an unknown one, must
+// not be distributed before somebody has reviewed it.
 func (p *product) collectLicences(ctx context.Context) error {
 	goroot, err := output(ctx, p.root, nil, "go", "env", "GOROOT")
 	if err != nil {
@@ -162,7 +162,7 @@ func (p *product) collectLicences(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", title, err)
 		}
 		if m.Licence = recognise(texts); m.Licence == "" {
-			return fmt.Errorf("%s: no licence file in %s has terms that are known; look at them, then add them to packaging/build/licence.go", title, dir)
+			return fmt.Errorf("%s: no licence file in %s has known terms; review them and add them to packaging/build/licence.go", title, dir)
 		}
 		fmt.Fprintf(&b, "\n%s\n%s (%s)\n", strings.Repeat("=", 78), title, m.Licence)
 		for _, text := range texts {
@@ -192,7 +192,7 @@ func licenceTexts(dir string) ([]string, error) {
 	return texts, nil
 }
 
-// phrases tell licences by their words: all of a list, in running text. The first that fits counts.
+// phrases identify licences by their text: all words of a list must occur. The first match counts.
 var phrases = []struct {
 	spdx  string
 	words []string
@@ -202,14 +202,15 @@ var phrases = []struct {
 	{"BSD-3-Clause", []string{"redistribution and use in source and binary forms", "neither the name"}},
 	{"BSD-2-Clause", []string{"redistribution and use in source and binary forms"}},
 	{"MIT", []string{"permission is hereby granted, free of charge", "the above copyright notice and this permission notice"}},
-	{"EPL-2.0", []string{"eclipse public license", "v 2.0"}}, // beside the Eclipse Distribution License, which is BSD-3-Clause: whoever hands it out may choose
+	// dual-licensed with the Eclipse Distribution License, which is BSD-3-Clause: the distributor may choose
+	{"EPL-2.0", []string{"eclipse public license", "v 2.0"}},
 	{"Zlib", []string{"the origin of this software must not be misrepresented"}},
 	{"ISC", []string{"permission to use, copy, modify, and/or distribute this software for any purpose"}},
 	{"ISC", []string{"permission to use, copy, modify, and distribute this software for any purpose"}},
 }
 
-// recognise returns the SPDX expression of the licences in some texts, "" when none is known. A text of several, such
-// as one that was taken over in parts, has them all joined with AND.
+// recognise returns the SPDX expression of the licences in some texts, "" if none is known. Several licences in one
+// text, such as that of a partial copy, are joined with AND.
 func recognise(texts []string) string {
 	var found []string
 	for _, text := range texts {
@@ -227,7 +228,7 @@ func recognise(texts []string) string {
 	}
 	slices.Sort(found)
 	if slices.Equal(found, []string{"BSD-3-Clause", "EPL-2.0"}) {
-		return "BSD-3-Clause" // either, and this is the one that app goes by
+		return "BSD-3-Clause" // dual-licensed; app is distributed under this one
 	}
 	return strings.Join(found, " AND ")
 }

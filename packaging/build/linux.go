@@ -12,7 +12,7 @@ import (
 	"opsmon/app/host/service"
 )
 
-// nfpmConfig is what nfpm is told. It reads YAML, which JSON is.
+// nfpmConfig is the configuration of nfpm, which reads YAML and therefore JSON.
 type nfpmConfig struct {
 	Name            string            `json:"name"`
 	Arch            string            `json:"arch"`
@@ -56,7 +56,7 @@ func rpmPackage(ctx context.Context, p *product) error {
 	return p.nfpm(ctx, "rpm", "app-"+packageVersion(p.Version)+"-1."+arch+".rpm")
 }
 
-// nfpm makes a package with nfpm, which lives in a module of its own: what it needs is far more than app does.
+// nfpm makes a package with nfpm, which is in a separate module because it has far more dependencies than app.
 func (p *product) nfpm(ctx context.Context, kind, name string) error {
 	cfg, err := p.nfpmConfig()
 	if err != nil {
@@ -118,7 +118,7 @@ func (p *product) nfpmConfig() (nfpmConfig, error) {
 	return cfg, nil
 }
 
-// licence returns the SPDX expression of all that the binary holds.
+// licence returns the SPDX expression of everything in the binary.
 func (p *product) licence() string {
 	var all []string
 	for _, m := range p.modules {

@@ -1,7 +1,8 @@
-// Command build makes everything that is handed to a plant, from the source that it stands in: archives, packages for
-// Debian and Red Hat systems, an installer for Windows, checksums, lists of contents (SBOM) and signatures.
+// Command build makes all files of a release from the source in the current directory: archives, packages for Debian
+// and Red Hat systems, an installer for Windows, checksums, SBOMs and signatures.
 //
-// It runs on any system that has Go and git, starts no shell, and two runs at one commit give the same bytes.
+// It runs on any system that has Go and git, starts no shell, and is reproducible: two runs at one commit produce the
+// same bytes.
 package main
 
 import (
@@ -22,7 +23,7 @@ func main() {
 	os.Exit(command(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// command runs the program and returns its exit status: 0 done, 1 failed, 2 wrong usage.
+// command runs the program and returns its exit status: 0 success, 1 failure, 2 wrong usage.
 func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args, stderr)
 	if errors.Is(err, flag.ErrHelp) {
@@ -39,12 +40,12 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 2
 }
 
-// target is a system that a binary is built for.
+// target is a system for which a binary is built.
 type target struct{ OS, Arch string }
 
 func (t target) String() string { return t.OS + "/" + t.Arch }
 
-// exe returns the name of the binary.
+// exe returns the file name of the binary.
 func (t target) exe() string {
 	if t.OS == "windows" {
 		return "app.exe"
@@ -52,17 +53,17 @@ func (t target) exe() string {
 	return "app"
 }
 
-// targets are what app is released for.
+// targets are the systems of a release.
 var targets = []target{{"linux", "amd64"}, {"linux", "arm64"}, {"windows", "amd64"}}
 
-// format is a kind of file that holds a binary.
+// format is a kind of file that contains a binary.
 type format struct {
 	name  string
 	os    string
 	build func(context.Context, *product) error
 }
 
-// formats returns what is made of each system's binary.
+// formats returns the formats of each system.
 func formats() []format {
 	return []format{
 		{"tar.gz", "linux", tarball}, {"deb", "linux", debianPackage}, {"rpm", "linux", rpmPackage},
@@ -70,13 +71,13 @@ func formats() []format {
 	}
 }
 
-// options are what the program is told.
+// options are the command's flags.
 type options struct {
-	Version string // "" = from git
+	Version string // "" = derived from git
 	Out     string
 	Targets []target
-	Formats []string // none = all that the machine has the tools for
-	SignKey string   // file of a minisign secret key; "" = nothing is signed
+	Formats []string // empty = all for which the machine has the tools
+	SignKey string   // file of a minisign secret key; "" = do not sign
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
@@ -96,12 +97,12 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		return o, err
 	}
 	if flags.NArg() > 0 {
-		return o, fmt.Errorf("there is nothing to be given besides flags; %q was", flags.Arg(0))
+		return o, fmt.Errorf("takes only flags; remove %q", flags.Arg(0))
 	}
 	for _, name := range list(*wanted) {
 		i := slices.IndexFunc(targets, func(t target) bool { return t.String() == name })
 		if i < 0 {
-			return o, fmt.Errorf("there is no target %q; the targets are %s", name, join(targets))
+			return o, fmt.Errorf("unknown target %q; the targets are %s", name, join(targets))
 		}
 		o.Targets = append(o.Targets, targets[i])
 	}
@@ -110,7 +111,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	}
 	for _, name := range list(*kinds) {
 		if !slices.ContainsFunc(formats(), func(f format) bool { return f.name == name }) {
-			return o, fmt.Errorf("there is no format %q; the formats are tar.gz, deb, rpm, zip, msi", name)
+			return o, fmt.Errorf("unknown format %q; the formats are tar.gz, deb, rpm, zip, msi", name)
 		}
 		o.Formats = append(o.Formats, name)
 	}

@@ -19,7 +19,7 @@ import (
 	"aead.dev/minisign"
 )
 
-// scratch is a directory for all tests: releases take seconds to build, and several tests look at the same ones.
+// scratch is a directory shared by all tests: a release takes seconds to build, and several tests use the same one.
 var scratch string
 
 func TestMain(m *testing.M) {
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// dist is a release that was built: the directory of its files and the key that they are signed with.
+// dist is a built release: the directory of its files and the key that verifies them.
 type dist struct {
 	dir string
 	key minisign.PublicKey
@@ -46,8 +46,8 @@ var (
 	built    = map[string]dist{}
 )
 
-// releaseOf builds the release of a version, once: Linux and Windows of 64-bit PCs, signed. 1.0.0 has all formats, others
-// have those that are installed.
+// releaseOf builds the release of a version once: signed, for Linux and Windows on amd64. Version 1.0.0 has all
+// formats, others have those whose tools are installed.
 func releaseOf(t *testing.T, version string) dist {
 	t.Helper()
 	building.Lock()
@@ -73,7 +73,7 @@ func releaseOf(t *testing.T, version string) dist {
 	return d
 }
 
-// build runs the program as people do, in the source at root, whatever detectors the tests themselves run with.
+// build runs the program in the source at root, as a user does, without the test's race detector.
 func build(t *testing.T, root string, args ...string) (string, error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", append([]string{"run", "./packaging/build"}, args...)...)
@@ -87,7 +87,7 @@ func build(t *testing.T, root string, args ...string) (string, error) {
 
 const password = "correct horse"
 
-// throwAwayKey makes a key that is locked with password, once, and gives its public part.
+// throwAwayKey creates a key that is encrypted with password, once, and returns its public key.
 var throwAwayKey = sync.OnceValues(func() (minisign.PublicKey, error) {
 	public, key, err := minisign.GenerateKey(nil)
 	if err != nil {
@@ -100,11 +100,11 @@ var throwAwayKey = sync.OnceValues(func() (minisign.PublicKey, error) {
 	return public, os.WriteFile(secretKey(), b, 0o600)
 })
 
-// secretKey returns the file of the key.
+// secretKey returns the file of the secret key.
 func secretKey() string { return filepath.Join(scratch, "secret.key") }
 
-// needs returns the first of each list of programs that is there. Without one the test is skipped, and fails where all
-// is to be tested.
+// needs returns the first existing program of each list. If one is missing, the test is skipped, or fails where
+// everything must be tested.
 func needs(t *testing.T, lists ...[]string) []string {
 	t.Helper()
 	var found []string
@@ -127,7 +127,7 @@ func needs(t *testing.T, lists ...[]string) []string {
 	return found
 }
 
-// file returns the path of the one file of a release whose name has this end.
+// file returns the path of the only file of a release whose name ends in end.
 func (d dist) file(t *testing.T, end string) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(d.dir, "*"+end))
@@ -155,7 +155,7 @@ func files(t *testing.T, dir string) map[string][]byte {
 	return all
 }
 
-// unpack reads a tar.gz or zip archive. Each entry must be one that its reader may write anywhere.
+// unpack reads a tar.gz or zip archive and checks that each entry has a plain name and the expected mode and time.
 func unpack(t *testing.T, file string, at time.Time) map[string][]byte {
 	t.Helper()
 	b, err := os.ReadFile(file)

@@ -16,20 +16,20 @@ import (
 	"opsmon/app/host/service"
 )
 
-// What names app to Windows Installer, for ever.
+// The permanent identity of app in Windows Installer.
 const (
 	upgradeCode   = service.UpgradeCode
 	componentCode = "{C2F4A9D7-31E5-4B0E-8F6A-0D9B57E4A213}"
 )
 
-// table is a table of an installer in the text form that Windows Installer imports (IDT): the columns with their
-// types, the names of those that are the key, and the rows.
+// table is a table of an installer in the text format of Windows Installer (IDT): the columns with their types, the
+// names of the key columns, and the rows.
 type table struct {
 	name, columns, types, key string
 	rows                      [][]string
 }
 
-// text returns the table as a file of that form. Its cells hold neither tabs nor line ends.
+// text returns the table as a file in that format. Cells must not contain tabs or line ends.
 func (t table) text() []byte {
 	var b bytes.Buffer
 	line := func(cells []string) { b.WriteString(strings.Join(cells, "\t") + "\r\n") }
@@ -42,16 +42,16 @@ func (t table) text() []byte {
 	return b.Bytes()
 }
 
-// Types of custom actions: run an installed file, when the installer makes its changes, as the system.
+// Types of custom actions: run an installed file, in the execution phase of the installer, as the system.
 const (
 	runInstalled    = 18 + 1024 + 2048
 	whenRolledBack  = 256
 	whateverItsExit = 64
 )
 
-// installer makes the MSI: msibuild puts the tables and the cabinet together, and adds nothing of its own. (The wixl
-// of Debian writes tables in another order at each run, and custom actions where Windows refuses them.) The service
-// itself, its recovery, its firewall rule and its event source are made by app install, as without an MSI.
+// installer makes the MSI: msibuild combines the tables and the cabinet and adds nothing. (The wixl of Debian writes
+// tables in random order, and custom actions where Windows refuses them.) As without an MSI, app install creates the
+// service with its recovery, firewall rule and event source.
 func installer(ctx context.Context, p *product) error {
 	dir := filepath.Join(p.dir, "msi")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -75,7 +75,7 @@ func installer(ctx context.Context, p *product) error {
 	if err := os.WriteFile(filepath.Join(dir, "app.cab"), cab, 0o644); err != nil {
 		return err
 	}
-	whole := sha256.New() // of all that is in it: an installer of other content has another package code
+	whole := sha256.New() // of the whole content: each content has its own package code
 	whole.Write(cab)
 	args := []string{"app.msi", "-i"}
 	for i, t := range append(tables, p.summary("")) {
@@ -88,7 +88,7 @@ func installer(ctx context.Context, p *product) error {
 		}
 		args = append(args, t.name+".idt")
 	}
-	// The names are relative: those of msibuild may hold no letters beyond ASCII.
+	// The names are relative, because msibuild accepts only ASCII characters in them.
 	if _, err := output(ctx, dir, nil, "msibuild", args...); err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func installer(ctx context.Context, p *product) error {
 	return os.WriteFile(p.file("app_"+p.Version+"_x64.msi"), b, 0o644)
 }
 
-// summary returns what Windows tells of the file itself ([MS-OLEPS], and Summary Property Descriptions).
+// summary returns the file's metadata for Windows ([MS-OLEPS], and Summary Property Descriptions).
 func (p *product) summary(packageCode string) table {
 	at := p.Time.Format("2006/01/02 15:04:05")
 	return table{"_SummaryInformation", "PropertyId Value", "i2 l255", "PropertyId", [][]string{
@@ -115,7 +115,7 @@ func (p *product) summary(packageCode string) table {
 // fileKey returns the key of a file within the installer.
 func fileKey(name string) string { return "f." + name }
 
-// tables returns what the installer does.
+// tables returns the installer's tables.
 func (p *product) tables(files []entry) ([]table, error) {
 	version, err := windowsVersion(p.Version)
 	if err != nil {
@@ -143,14 +143,14 @@ func (p *product) tables(files []entry) ([]table, error) {
 			{"ALLUSERS", "1"}, {"ARPNOMODIFY", "1"}, {"Manufacturer", "opsmon"},
 			{"ProductCode", guid("product:" + p.Version + ":" + p.Commit)}, {"ProductLanguage", "1033"},
 			{"ProductName", "app, manufacturing operations monitoring"}, {"ProductVersion", version},
-			// Files are replaced whatever their dates say: those that app upgrade wrote look like a user's own.
+			// Files are replaced whatever their dates: those written by app upgrade look like modified ones.
 			{"REINSTALLMODE", "amus"}, {"SecureCustomProperties", "NEWERFOUND;OTHERFOUND"}, {"UpgradeCode", upgradeCode},
 		}},
 		{"Directory", "Directory Directory_Parent DefaultDir", "s72 S72 l255", "Directory", [][]string{
 			{"INSTALLDIR", "ProgramFiles64Folder", "app"}, {"ProgramFiles64Folder", "TARGETDIR", "."}, {"TARGETDIR", "", "SourceDir"},
 		}},
 		{"Component", "Component ComponentId Directory_ Attributes Condition KeyPath", "s72 S38 s72 i2 S255 S72", "Component", [][]string{
-			{"App", componentCode, "INSTALLDIR", "256", "", exe}, // of 64 bits
+			{"App", componentCode, "INSTALLDIR", "256", "", exe}, // a 64-bit component
 		}},
 		{"Feature", "Feature Feature_Parent Title Description Display Level Directory_ Attributes", "s38 S38 L64 L255 I2 i2 S72 i2", "Feature", [][]string{
 			{"Main", "", "app", "", "1", "1", "INSTALLDIR", "0"},
@@ -160,7 +160,8 @@ func (p *product) tables(files []entry) ([]table, error) {
 			{"1", strconv.Itoa(len(files)), "", "#app.cab", "", ""},
 		}},
 		{"Upgrade", "UpgradeCode VersionMin VersionMax Language Attributes Remove ActionProperty", "s38 S20 S20 S255 i4 S255 s72", "UpgradeCode VersionMin VersionMax Language Attributes", [][]string{
-			{upgradeCode, "", version, "", "513", "", "OTHERFOUND"}, // up to this version, itself too: its settings go on
+			// up to and including this version: its settings remain
+			{upgradeCode, "", version, "", "513", "", "OTHERFOUND"},
 			{upgradeCode, version, "", "", "2", "", "NEWERFOUND"},
 		}},
 		{"LaunchCondition", "Condition Description", "s255 l255", "Condition", [][]string{
@@ -180,9 +181,9 @@ func (p *product) tables(files []entry) ([]table, error) {
 		{"InstallUISequence", "Action Condition Sequence", "s72 S255 I2", "Action", sequence(before, []string{"ExecuteAction", "", "1300"})},
 		{"InstallExecuteSequence", "Action Condition Sequence", "s72 S255 I2", "Action", sequence(before, []string{
 			"MigrateFeatureStates", "", "1200", "InstallValidate", "", "1400", "InstallInitialize", "", "1500",
-			// Within the transaction: when this version cannot be installed, the one from before comes back.
+			// Within the transaction: if this version cannot be installed, the previous one is restored.
 			"RemoveExistingProducts", "", "1501", "ProcessComponents", "", "1600", "UnpublishFeatures", "", "1800",
-			"BackUp", `REMOVE="ALL" AND UPGRADINGPRODUCTCODE`, "1850", // by the old version, while it runs
+			"BackUp", `REMOVE="ALL" AND UPGRADINGPRODUCTCODE`, "1850", // by the old version, while it is running
 			"StopServices", "VersionNT", "1900",
 			"UninstallService", `REMOVE="ALL" AND NOT UPGRADINGPRODUCTCODE`, "1950",
 			"RemoveFiles", "", "3500", "InstallFiles", "", "4000",
@@ -192,13 +193,13 @@ func (p *product) tables(files []entry) ([]table, error) {
 	}, nil
 }
 
-// before is what each sequence begins with.
+// before is the start of each sequence.
 var before = []string{
 	"FindRelatedProducts", "", "25", "LaunchConditions", "", "100", "ValidateProductID", "", "700",
 	"CostInitialize", "", "800", "FileCost", "", "900", "CostFinalize", "", "1000",
 }
 
-// sequence makes rows of actions, conditions and numbers.
+// sequence returns rows of actions, conditions and numbers.
 func sequence(parts ...[]string) (rows [][]string) {
 	for _, part := range parts {
 		for i := 0; i+2 < len(part); i += 3 {
@@ -208,7 +209,7 @@ func sequence(parts ...[]string) (rows [][]string) {
 	return rows
 }
 
-// shortName returns a file's name as the installer wants it: SHORT|long where it is not of the form 8.3.
+// shortName returns a file's name in the installer's format: SHORT|long unless it is an 8.3 name.
 func shortName(name string, i int) string {
 	base, ext, _ := strings.Cut(name, ".")
 	if len(base) <= 8 && len(ext) <= 3 {
@@ -217,5 +218,5 @@ func shortName(name string, i int) string {
 	return fmt.Sprintf("%.6s~%d.%.3s|%s", strings.ToUpper(base), i, strings.ToUpper(ext), name)
 }
 
-// guid returns the same identifier in Windows' form for the same name each time.
+// guid returns a deterministic identifier for a name, in Windows' format.
 func guid(name string) string { return "{" + strings.ToUpper(uuid(name)) + "}" }

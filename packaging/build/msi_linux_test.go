@@ -18,7 +18,7 @@ import (
 	"opsmon/app/host/service/winetest"
 )
 
-// exported returns the rows of a table of an installer by their first cell, as another reader sees them.
+// exported returns the rows of an installer's table by their first cell, read with another program.
 func exported(t *testing.T, msi, table string) map[string][]string {
 	t.Helper()
 	out, err := output(t.Context(), "", nil, "msiinfo", "export", msi, table)
@@ -99,7 +99,7 @@ func TestInstallerTables(t *testing.T) {
 	}
 }
 
-// windows is a Windows with the Windows Installer of Wine.
+// windows is a Windows machine with Wine's Windows Installer.
 type windows struct{ *winetest.Machine }
 
 func newWindows(t *testing.T) *windows {
@@ -117,7 +117,7 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// calls returns what the probes were called with since the last time.
+// calls returns the calls of the probes since the last time.
 func (w *windows) calls(t *testing.T) []string {
 	t.Helper()
 	b, err := os.ReadFile(w.Path("calls.txt"))
@@ -128,7 +128,7 @@ func (w *windows) calls(t *testing.T) []string {
 	return strings.FieldsFunc(string(b), func(r rune) bool { return r == '\n' })
 }
 
-// probe makes the installer of a version whose program only notes how it is called.
+// probe makes the installer of a version whose program only records its calls.
 func probe(t *testing.T, version string) string {
 	t.Helper()
 	p := &product{source: source{Version: version, Commit: "c", Time: time.Unix(1e9, 0).UTC()}, target: target{"windows", "amd64"}, root: moduleOf(t), dir: t.TempDir(), out: t.TempDir()}
@@ -142,8 +142,8 @@ func probe(t *testing.T, version string) string {
 	return filepath.Join(p.out, p.made[0])
 }
 
-// TestInstallerUnderWine installs, upgrades, refuses, undoes and removes with the Windows Installer of Wine, and looks
-// at what it runs in which order. What app install does then is tried in the room app/host/service.
+// TestInstallerUnderWine installs, upgrades, refuses, rolls back and removes with Wine's Windows Installer, and
+// checks the order of the custom actions. The tests of app/host/service cover app install itself.
 func TestInstallerUnderWine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("making a Windows machine takes some seconds")
@@ -170,7 +170,7 @@ func TestInstallerUnderWine(t *testing.T) {
 	if err := os.WriteFile(fail, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// Wine takes the files away before it undoes the rest, so what would undo app install is not run there.
+	// Wine removes the files before it rolls back, so the rollback of app install does not run there.
 	step("an installation that fails", false, false, []string{"1.0.0 install"}, "/i", one)
 	if err := os.Remove(fail); err != nil {
 		t.Fatal(err)
@@ -179,7 +179,7 @@ func TestInstallerUnderWine(t *testing.T) {
 	if !exists(filepath.Join(filepath.Dir(exe), "LICENSES.txt")) {
 		t.Error("the licences are not installed")
 	}
-	// Wine does not tell the old version that it makes room for another one, as Windows does; here it is told by hand.
+	// Unlike Windows, Wine does not inform the old version of the upgrade; the test does.
 	step("an upgrade", true, true, []string{"1.0.0 uninstall", "1.1.0-rc.1 install"}, "/i", two)
 	step("an older version", false, true, []string{}, "/i", one)
 	refuses := w.Path("fail-backup")

@@ -12,10 +12,10 @@ import (
 	"opsmon/app/host/service/boottest"
 )
 
-// fenced are the blocks of commands of a page, each with the heading that it stands under.
+// fenced are the blocks of commands of a page, each with its heading.
 var fenced = regexp.MustCompile("(?ms)^## ([^\n]+)$|^```sh\n(.*?)^```$")
 
-// TestPlantPage runs every command of the page for plants, in order, as root on machines that are really booted.
+// TestPlantPage runs every command of the page for plants, in order, as root on booted machines.
 func TestPlantPage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(moduleOf(t), filepath.FromSlash(plantPage)))
 	if err != nil {
@@ -42,7 +42,7 @@ func TestPlantPage(t *testing.T) {
 	}
 	run(first, "mkdir -p /mnt/usb")
 
-	// What there is to see after each recipe, by its heading and the number of its block.
+	// The expected results of each recipe, by heading and number of the block.
 	var second *boottest.Machine
 	after := map[string]func(out string){
 		"Install 1": func(out string) {
@@ -74,7 +74,7 @@ func TestPlantPage(t *testing.T) {
 		"Move to another PC 2": func(string) {
 			says(t, run(second, "app user list"), "it@northgate.example")
 			if a, b := run(first, "app start >/dev/null && app trust --pem"), run(second, "app trust --pem"); a != b {
-				t.Error("the authority did not move along")
+				t.Error("the certificate authority was not moved")
 			}
 			run(first, "sed -i 's/^tls: auto/tls: perhaps/' /var/lib/app/app.yaml; app restart 2>/dev/null || true")
 		},

@@ -17,27 +17,28 @@ import (
 	"aead.dev/minisign"
 )
 
-// product is one target's binary with all that goes into its packages.
+// product is one target's binary and the content of its packages.
 type product struct {
 	source
 	target
 	root     string // directory of the module
-	dir      string // scratch of this target
-	out      string // where finished files go, under a name that the release collects
+	dir      string // temporary directory of this target
+	out      string // directory of finished files
 	binary   string // file
-	sig      []byte // of the binary; nil when nothing is signed
+	sig      []byte // of the binary; nil if not signed
 	modules  []module
-	licences []byte // text of every licence of what is linked in
+	licences []byte // text of every licence in the binary
 	made     []string
 }
 
-// file returns the place of a finished file by its name.
+// file returns the path of a finished file by name, and records it.
 func (p *product) file(name string) string {
 	p.made = append(p.made, name)
 	return filepath.Join(p.out, name)
 }
 
-// release builds everything beside the directory Out, and moves it there when all is whole: the checksums last.
+// release builds everything in a staging directory next to Out, and moves it to Out when all is complete: the
+// checksums last.
 func release(ctx context.Context, o options, say io.Writer) (err error) {
 	root, err := moduleRoot(ctx)
 	if err != nil {
@@ -86,7 +87,7 @@ func release(ctx context.Context, o options, say io.Writer) (err error) {
 	return nil
 }
 
-// make builds the binary of a target and what is made of it.
+// make builds a target's binary and its packages.
 func (p *product) make(ctx context.Context, o options, key *minisign.PrivateKey, say io.Writer) error {
 	if err := os.MkdirAll(p.dir, 0o755); err != nil {
 		return err
@@ -127,8 +128,8 @@ func (p *product) make(ctx context.Context, o options, key *minisign.PrivateKey,
 	return nil
 }
 
-// finish writes the checksums, and the signatures of all files. It gives all files of the release, in the order in
-// which they are moved to their place.
+// finish writes the checksums, and the signatures of all files. It returns all files of the release, in the order in
+// which they are to be moved.
 func finish(out string, made []string, src source, key *minisign.PrivateKey) ([]string, error) {
 	slices.Sort(made)
 	var sums bytes.Buffer
@@ -162,7 +163,7 @@ func finish(out string, made []string, src source, key *minisign.PrivateKey) ([]
 	return all, nil
 }
 
-// moduleRoot finds the directory of the module that the program is run in.
+// moduleRoot returns the directory of the current module.
 func moduleRoot(ctx context.Context) (string, error) {
 	mod, err := output(ctx, "", nil, "go", "env", "GOMOD")
 	if err != nil {
@@ -170,13 +171,13 @@ func moduleRoot(ctx context.Context) (string, error) {
 	}
 	root := filepath.Dir(strings.TrimSpace(mod))
 	if _, err := os.Stat(filepath.Join(root, "packaging", "build")); err != nil {
-		return "", errors.New("this directory is not in the source of app; run it from there: go run ./packaging/build")
+		return "", errors.New("this directory is not in the source of app; run from there: go run ./packaging/build")
 	}
 	return root, nil
 }
 
-// output runs a program in a directory and returns its standard output; what it says on standard error is the error.
-// The variables are added to those that programs here get: none that changes what the Go command makes.
+// output runs a program in a directory and returns its standard output; standard error becomes the error. The
+// variables are added to the environment, from which those that affect the output of the Go command are removed.
 func output(ctx context.Context, dir string, variables []string, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir

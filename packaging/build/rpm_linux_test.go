@@ -9,8 +9,8 @@ import (
 	"opsmon/app/host/service/boottest"
 )
 
-// TestRPM reads the package back with rpm, and installs, upgrades and removes it with that on a booted machine. (That
-// machine is of Debian's, so nothing else there is rpm's: what the package depends on is not asked for.)
+// TestRPM reads the package with rpm, and installs, upgrades and removes it with rpm on a booted machine. (That is a
+// Debian machine without other RPM packages, so dependencies are not checked.)
 func TestRPM(t *testing.T) {
 	needs(t, []string{"rpm"})
 	old, next := releaseOf(t, "1.0.0"), releaseOf(t, "1.1.0")

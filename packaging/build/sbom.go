@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// The SBOM has the form of CycloneDX 1.6 (ECMA-424), in JSON.
+// The SBOM, in CycloneDX 1.6 (ECMA-424) as JSON.
 type (
 	sbom struct {
 		Schema       string       `json:"$schema"`
@@ -59,7 +59,7 @@ type (
 	}
 )
 
-// writeSBOM writes what the binary is made of.
+// writeSBOM writes the SBOM of the binary.
 func (p *product) writeSBOM() error {
 	b, err := os.ReadFile(p.binary)
 	if err != nil {
@@ -86,7 +86,7 @@ func (p *product) sbom(binary []byte) sbom {
 			Type: "library", Ref: m.ref(), Name: m.Path, Version: m.Version, Scope: "required",
 			Licences: []licence{{m.Licence}}, PURL: m.ref(),
 		}
-		if m.Sum != "" { // of a directory, which CycloneDX has no hash for
+		if m.Sum != "" { // the hash of a directory, which CycloneDX cannot represent
 			c.Properties = []property{{"go.sum", m.Sum}}
 		}
 		uses := []string{}
@@ -110,7 +110,7 @@ func (p *product) sbom(binary []byte) sbom {
 	return s
 }
 
-// ref returns a module's package URL, which also names it within the SBOM.
+// ref returns a module's package URL, which also identifies it within the SBOM.
 func (m module) ref() string {
 	if m.NPM {
 		return "pkg:npm/" + strings.Replace(m.Path, "@", "%40", 1) + "@" + url.QueryEscape(m.Version)
@@ -118,7 +118,7 @@ func (m module) ref() string {
 	return "pkg:golang/" + strings.ToLower(m.Path) + "@" + url.QueryEscape(m.Version)
 }
 
-// uuid returns the same identifier for the same name each time (RFC 9562, version 5, in a space of our own).
+// uuid returns a deterministic identifier for a name (RFC 9562, version 5, in our own namespace).
 func uuid(name string) string {
 	h := sha1.Sum([]byte("\x3f\x0b\x9e\x61\x52\x7c\x5d\x0e\x9a\x44\x1c\xd8\x6a\x2f\xb7\x13" + name))
 	h[6] = h[6]&0x0f | 0x50

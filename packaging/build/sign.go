@@ -10,7 +10,7 @@ import (
 	"aead.dev/minisign"
 )
 
-// readKey reads a minisign secret key, nil for no file. The password of one that has it comes from APP_SIGN_PASSWORD.
+// readKey reads a minisign secret key, nil for no file. The password of an encrypted key is in APP_SIGN_PASSWORD.
 func readKey(file string) (*minisign.PrivateKey, error) {
 	if file == "" {
 		return nil, nil
@@ -22,7 +22,7 @@ func readKey(file string) (*minisign.PrivateKey, error) {
 	var key minisign.PrivateKey
 	if !minisign.IsEncrypted(b) {
 		if err := key.UnmarshalText(b); err != nil {
-			return nil, fmt.Errorf("%s is no minisign secret key: %w", file, err)
+			return nil, fmt.Errorf("%s is not a minisign secret key: %w", file, err)
 		}
 		return &key, nil
 	}
@@ -36,7 +36,7 @@ func readKey(file string) (*minisign.PrivateKey, error) {
 	return &key, nil
 }
 
-// publicKey returns the key that signatures are checked with, in one line of base64; "" for none.
+// publicKey returns the key that verifies signatures, in one line of base64; "" for nil.
 func publicKey(key *minisign.PrivateKey) string {
 	if key == nil {
 		return ""
@@ -44,12 +44,12 @@ func publicKey(key *minisign.PrivateKey) string {
 	return key.Public().(minisign.PublicKey).String()
 }
 
-// sign returns the minisign signature, prehashed, of a file's content. It is the same each time: the trusted comment
-// has the time of the source.
+// sign returns the prehashed minisign signature of a file's content. It is deterministic: the trusted comment has the
+// time of the source.
 func sign(key minisign.PrivateKey, content []byte, name string, src source) []byte {
 	r := minisign.NewReader(bytes.NewReader(content))
 	if _, err := io.Copy(io.Discard, r); err != nil {
-		panic(err) // memory cannot fail to be read
+		panic(err) // reading from memory cannot fail
 	}
 	return r.SignWithComments(key, fmt.Sprintf("timestamp:%d\tfile:%s\tversion:%s", src.Time.Unix(), name, src.Version), "signature of "+name)
 }

@@ -11,21 +11,22 @@ import (
 	"time"
 )
 
-// semantic is what a version looks like (semver.org 2.0.0, without build metadata, which the commit makes).
+// semantic matches a version (semver.org 2.0.0, without build metadata).
 var semantic = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
 
-// described is what git describe --long says: the tag, the commits since, the commit, and whether files differ.
+// described matches the output of git describe --long: the tag, the commits since, the commit, and whether files
+// differ.
 var described = regexp.MustCompile(`^v?(.+)-(\d+)-g([0-9a-f]+)(-dirty)?$`)
 
-// source says which source is built.
+// source identifies the source of a build.
 type source struct {
 	Version string    // semver, without v
-	Commit  string    // whole; "" when not known
+	Commit  string    // full hash; "" if unknown
 	Time    time.Time // of the commit
 }
 
-// describe finds the version and the time of the source: from the commit, or from what it is told: version, and the
-// time in SOURCE_DATE_EPOCH.
+// describe returns the version and the time of the source: from git, or from the argument version and the variable
+// SOURCE_DATE_EPOCH.
 func describe(ctx context.Context, root, version string) (source, error) {
 	s := source{Version: version}
 	if epoch := os.Getenv("SOURCE_DATE_EPOCH"); epoch != "" {
@@ -38,7 +39,7 @@ func describe(ctx context.Context, root, version string) (source, error) {
 	commit, err := output(ctx, root, nil, "git", "log", "-1", "--format=%H %ct")
 	if err != nil {
 		if s.Version == "" || s.Time.IsZero() {
-			return s, fmt.Errorf("the version and the time come from git, which has none: %w; give --version and set SOURCE_DATE_EPOCH", err)
+			return s, fmt.Errorf("git has no version and time: %w; pass --version and set SOURCE_DATE_EPOCH", err)
 		}
 		return s, nil
 	}
@@ -47,7 +48,7 @@ func describe(ctx context.Context, root, version string) (source, error) {
 	if s.Time.IsZero() {
 		n, err := strconv.ParseInt(at, 10, 64)
 		if err != nil {
-			return s, fmt.Errorf("git gives no time of the commit: %w", err)
+			return s, fmt.Errorf("read the commit's time from git: %w", err)
 		}
 		s.Time = time.Unix(n, 0).UTC()
 	}
@@ -70,21 +71,22 @@ func describe(ctx context.Context, root, version string) (source, error) {
 	return s, nil
 }
 
-// fromTag makes a version of what git describe says: v1.4.0-0-gf00d is 1.4.0, and what follows it comes before 1.4.1.
+// fromTag derives a version from the output of git describe: v1.4.0-0-gf00d is 1.4.0, and later commits precede
+// 1.4.1.
 func fromTag(text string) (string, error) {
 	m := described.FindStringSubmatch(text)
 	if m == nil {
-		return "", fmt.Errorf("git describe says %q, which names no tag", text)
+		return "", fmt.Errorf("git describe returned %q, which has no tag", text)
 	}
 	tag := semantic.FindStringSubmatch(m[1])
 	if tag == nil {
-		return "", fmt.Errorf("the tag %q is no version of the form v1.4.0; give --version", m[1])
+		return "", fmt.Errorf("the tag %q is not a version such as v1.4.0; pass --version", m[1])
 	}
 	if m[2] == "0" && m[4] == "" {
 		return m[1], nil
 	}
 	next := m[1]
-	if tag[4] == "" { // of a pre-release, the next is still that release
+	if tag[4] == "" { // after a pre-release, the next version is the release itself
 		patch, err := strconv.Atoi(tag[3])
 		if err != nil {
 			return "", err
@@ -95,7 +97,7 @@ func fromTag(text string) (string, error) {
 	return next + "." + strings.TrimPrefix(development("", m[2], m[3], m[4] != ""), "-"), nil
 }
 
-// development returns the version of a commit between two releases: it comes before next, and after those with fewer
+// development returns the version of a commit between two releases: before next, and after versions with fewer
 // commits.
 func development(next, commits, hash string, dirty bool) string {
 	v := next + "-dev." + commits + ".g" + hash[:min(len(hash), 12)]
@@ -105,7 +107,7 @@ func development(next, commits, hash string, dirty bool) string {
 	return v
 }
 
-// packageVersion returns a version as Debian and Red Hat order them: what follows ~ comes before the release.
+// packageVersion returns a version in the format of Debian and Red Hat: a suffix after ~ sorts before the release.
 func packageVersion(version string) string {
 	release, pre, found := strings.Cut(version, "-")
 	if !found {
@@ -114,8 +116,8 @@ func packageVersion(version string) string {
 	return release + "~" + strings.ReplaceAll(pre, "-", ".")
 }
 
-// windowsVersion returns the three numbers that Windows Installer compares. A version between releases has the numbers
-// of the release to come, and equal numbers replace each other.
+// windowsVersion returns the three numbers that Windows Installer compares. A version between releases has the
+// numbers of the next release; versions with equal numbers replace each other.
 func windowsVersion(version string) (string, error) {
 	release, _, _ := strings.Cut(version, "-")
 	limits := []int{255, 255, 65535}
@@ -125,7 +127,7 @@ func windowsVersion(version string) (string, error) {
 		}
 	}
 	if release == "0.0.0" {
-		return "0.0.1", nil // Windows Installer takes no 0.0.0
+		return "0.0.1", nil // Windows Installer refuses 0.0.0
 	}
 	return release, nil
 }

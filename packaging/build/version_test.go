@@ -39,7 +39,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestDescribe: the version and the time come from git; without git, from what the program is told.
+// TestDescribe checks that the version and the time come from git or, without git, from the arguments.
 func TestDescribe(t *testing.T) {
 	root := t.TempDir()
 	t.Setenv("SOURCE_DATE_EPOCH", "")
@@ -65,7 +65,7 @@ func TestDescribe(t *testing.T) {
 	want("3.0.0", "3.0.0", time.Unix(86400, 0))
 	t.Setenv("SOURCE_DATE_EPOCH", "yesterday")
 	if _, err := describe(t.Context(), root, "3.0.0"); err == nil {
-		t.Error("a time that is none was taken")
+		t.Error("an invalid time was accepted")
 	}
 	t.Setenv("SOURCE_DATE_EPOCH", "")
 

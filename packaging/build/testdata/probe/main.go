@@ -1,5 +1,5 @@
-// Command probe stands in for app in an installer: it notes what it is called with in C:\calls.txt, and fails when
-// there is a file of the name C:\fail-COMMAND.
+// Command probe replaces app in an installer: it records its calls in C:\calls.txt, and fails if the file
+// C:\fail-COMMAND exists.
 package main
 
 import (
