@@ -23,15 +23,15 @@ type meters struct {
 	gauges    func() []Gauge // nil: none
 	streams   func() float64
 	strangers *strangers
-	routes    []*tally
+	routes    []*opCounter
 }
 
-// tally counts the answers of one operation and their durations.
+// opCounter counts the answers of one operation and their durations.
 //
 // The library has such histograms since v1.38.0. But since then every program that links it, including app's commands,
 // logs a line to standard error before main if the kernel has no pressure stall information, which is the default on
 // Red Hat. The dependency therefore stays at v1.35.1.
-type tally struct {
+type opCounter struct {
 	labels  string           // method="GET",route="/account"
 	answers [6]atomic.Uint64 // by class of status
 	took    [len(bounds) + 1]atomic.Uint64
@@ -52,21 +52,21 @@ type Gauge struct {
 }
 
 // of returns the meter of an operation. It is not safe for concurrent use.
-func (m *meters) of(method, path string) *tally {
+func (m *meters) of(method, path string) *opCounter {
 	labels := fmt.Sprintf("method=%q,route=%q", method, path)
 	for _, r := range m.routes {
 		if r.labels == labels {
 			return r
 		}
 	}
-	r := &tally{labels: labels}
+	r := &opCounter{labels: labels}
 	m.routes = append(m.routes, r)
-	slices.SortFunc(m.routes, func(a, b *tally) int { return cmp.Compare(a.labels, b.labels) })
+	slices.SortFunc(m.routes, func(a, b *opCounter) int { return cmp.Compare(a.labels, b.labels) })
 	return r
 }
 
 // observe counts an answer.
-func (m *tally) observe(status int, took time.Duration) {
+func (m *opCounter) observe(status int, took time.Duration) {
 	m.answers[status/100].Add(1)
 	seconds := took.Seconds()
 	at, _ := slices.BinarySearch(bounds[:], seconds)
@@ -80,7 +80,7 @@ func (m *tally) observe(status int, took time.Duration) {
 }
 
 // observe counts an answer.
-func (a *API) observe(rt *route, status int, took time.Duration) { rt.tally.observe(status, took) }
+func (a *API) observe(rt *route, status int, took time.Duration) { rt.opCounter.observe(status, took) }
 
 // text returns all metrics in the Prometheus text format: the API's answers, the appliance and the process.
 func (m *meters) text() []byte {
@@ -118,7 +118,7 @@ func (m *meters) text() []byte {
 	return b.Bytes()
 }
 
-func (m *tally) histogram(b *bytes.Buffer) {
+func (m *opCounter) histogram(b *bytes.Buffer) {
 	const name = "app_http_request_duration_seconds"
 	sum, count := math.Float64frombits(m.seconds.Load()), uint64(0)
 	for i := range m.took {

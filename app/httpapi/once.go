@@ -169,7 +169,7 @@ func (c *call) keepRefused(refused error) {
 		Details: errdefs.Cap(e.Details), By: c.p.Actor(),
 	})
 	if err != nil {
-		c.api.log.Warn("a request that was refused could not be kept", slog.Any("error", err))
+		c.api.log.Warn("recording a refused request failed", slog.Any("error", err))
 	}
 }
 

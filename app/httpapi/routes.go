@@ -36,7 +36,7 @@ type route struct {
 	archived   bool // a local operation on an archived account
 	storeless  bool // served even without a store
 
-	tally *tally
+	opCounter *opCounter
 }
 
 // prepare fills in the defaults of a route.
@@ -50,7 +50,7 @@ func (rt *route) prepare(m *meters) {
 	if rt.role == "" {
 		rt.role = auth.Readonly
 	}
-	rt.tally = m.of(rt.method, rt.path)
+	rt.opCounter = m.of(rt.method, rt.path)
 }
 
 // crossSite reports whether the request would have an effect if a page of another site made a browser send it.

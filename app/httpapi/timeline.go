@@ -61,7 +61,7 @@ const usualPoints = 1500
 
 // column is one number for each row; null if unknown.
 //
-// NaN stands for what is not known.
+// NaN is an unknown value.
 //
 //openapi:schema Column {"type": "array", "items": {"type": ["number", "null"]}}
 type column []float64

@@ -192,7 +192,7 @@ func (s *Service) standing(accountID, id string) (c station.Correction, t *stati
 	case !c.UndoneAt.IsZero():
 		return c, nil, undone(&c)
 	case c.From < s.oldest():
-		return c, nil, errdefs.New(errdefs.Conflict, "correction %d begins at %s; signals of that time are not kept any more, so that it cannot be computed again", c.Number, instant.FormatMs(c.From))
+		return c, nil, errdefs.New(errdefs.Conflict, "correction %d begins at %s; signals of that time have been deleted, so it cannot be recalculated", c.Number, instant.FormatMs(c.From))
 	}
 	return c, t, nil
 }

@@ -31,8 +31,6 @@ func person(role auth.Role) auth.Principal {
 	return auth.Principal{Type: auth.TypeSession, SessionID: "s1", Email: "boss@works.example", AccountID: floortest.Account, Role: role, UserRole: auth.UserRoleCustomer}
 }
 
-// newPlant returns a plant that has run from 8 to 10 at PRESS, with BOWL at 60 a minute: productive except for ten
-// minutes from 8:10, 3,000 good units at 8:30, and a sign of life every minute.
 func configOf(r *floortest.Rig) Config {
 	return Config{
 		Accounts: r.Accounts, Floor: r.Floor, Retention: 30 * 24 * time.Hour, Clock: r.Now,
@@ -40,6 +38,8 @@ func configOf(r *floortest.Rig) Config {
 	}
 }
 
+// newPlant returns a plant that has run from 8 to 10 at PRESS, with BOWL at 60 a minute: productive except for ten
+// minutes from 8:10, 3,000 good units at 8:30, and a sign of life every minute.
 func newPlant(t *testing.T) (*floortest.Rig, *Service) {
 	r := floortest.New(t, floortest.Manifest, idempotency.Buckets()...).Open(nil)
 	if err := r.Floor.Do(floortest.Account, func(w *floor.Work) error {

@@ -46,7 +46,7 @@ type Effect struct {
 // Preview is the effect of a correction in advance.
 type Preview struct {
 	Effects []Effect `json:"effects"`
-	// Complete tells whether these are all: of a long time, or many stations, the first are shown.
+	// Complete is whether Effects has all of them: of a long range, or of many stations, only the first are included.
 	Complete bool `json:"complete"`
 }
 

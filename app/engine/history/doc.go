@@ -32,6 +32,6 @@
 //	historyHour    (account id, (station, day)) -> sums by hour, shift and SKU
 //	historyDay     (account id, (station, day)) -> the same sums by production day, shift and SKU
 //	historyState   (account id, (station, moment)) -> a station's state, as encoded by monitor
-//	historyFormat  "format" -> the format of all the above except states; data of another format is deleted and recalculated
+//	historyFormat  "format" -> format of the above except states; data of another one is deleted and recalculated
 //	historyLost    (account id, station) -> the moment, ms, from which deleted data must still be recalculated
 package history

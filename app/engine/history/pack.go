@@ -47,7 +47,7 @@ const (
 // pack encodes a day's detail, which must have at least one segment.
 func pack(day int64, out monitor.Outputs) ([]byte, error) {
 	if len(out.Segments) > maxSegments || len(out.Minutes) > maxMinutes || len(out.Issues) > maxIssues {
-		return nil, fmt.Errorf("a day of %d segments, %d minutes and %d issues is more than can be kept", len(out.Segments), len(out.Minutes), len(out.Issues))
+		return nil, fmt.Errorf("a day of %d segments, %d minutes and %d issues is more than can be stored", len(out.Segments), len(out.Minutes), len(out.Issues))
 	}
 	var w writer
 	var all monitor.Contexts
@@ -60,7 +60,7 @@ func pack(day int64, out monitor.Outputs) ([]byte, error) {
 		w.issue(day*instant.DayMs, &out.Issues[i])
 	}
 	if len(all.List) > maxContexts {
-		return nil, fmt.Errorf("a day of %d contexts is more than can be kept", len(all.List))
+		return nil, fmt.Errorf("a day of %d contexts is more than can be stored", len(all.List))
 	}
 	body := w.Cut()
 	w.Uvarint(uint64(len(all.List)))
@@ -70,7 +70,7 @@ func pack(day int64, out monitor.Outputs) ([]byte, error) {
 	w.Append(body)
 	payload := w.Payload(nil)
 	if len(payload) > most {
-		return nil, fmt.Errorf("a day of %d bytes is more than can be kept", len(payload))
+		return nil, fmt.Errorf("a day of %d bytes is more than can be stored", len(payload))
 	}
 	head := binary.BigEndian.AppendUint64([]byte{formatDetail}, uint64(out.Segments[len(out.Segments)-1].End))
 	return compression.Compress(head, payload), nil
@@ -274,7 +274,7 @@ func (w *writer) minutes(start int64, list []monitor.Minute, all *monitor.Contex
 		codes = append(codes, list[i].ErrorCodes...)
 	}
 	if len(parts) > maxParts || len(codes) > maxParts {
-		return fmt.Errorf("a day of %d counts and %d error codes is more than can be kept", len(parts), len(codes))
+		return fmt.Errorf("a day of %d counts and %d error codes is more than can be stored", len(parts), len(codes))
 	}
 	w.Ints(n, func(i int) int64 { return int64(len(list[i].Parts)) })
 	w.Uvarint(uint64(len(parts)))
@@ -302,7 +302,7 @@ func (w *writer) unapplied(list []monitor.Minute) error {
 		all = append(all, list[i].Unapplied...)
 	}
 	if len(all) > maxParts {
-		return fmt.Errorf("a day of %d unapplied entries is more than can be kept", len(all))
+		return fmt.Errorf("a day of %d unapplied entries is more than can be stored", len(all))
 	}
 	w.Ints(len(list), func(i int) int64 { return int64(len(list[i].Unapplied)) })
 	w.Uvarint(uint64(len(all)))

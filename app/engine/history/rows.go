@@ -260,7 +260,7 @@ func openSums(format byte, stored []byte) (until int64, rest []byte, err error) 
 // packHours encodes a day's sums by hour.
 func packHours(day, until int64, rows []oee.Row, used []energy.Row) ([]byte, error) {
 	if len(rows) > maxRows || len(used) > maxRows {
-		return nil, fmt.Errorf("a day of %d rows is more than can be kept", max(len(rows), len(used)))
+		return nil, fmt.Errorf("a day of %d rows is more than can be stored", max(len(rows), len(used)))
 	}
 	var w writer
 	w.Uvarint(uint64(len(rows)))

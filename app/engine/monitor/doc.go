@@ -9,8 +9,8 @@
 //     manifest revision. The log stores the inputs; Compare defines their order.
 //  2. State.Apply consumes them one by one and advances time in between: shifts begin and end, thresholds pass.
 //  3. The outputs are Segments, Minutes and Issues. A Segment is a range of time in which nothing changes, with its
-//     Context (shift, schedule, SKU, rate, manifest revision) and its Class. A Minute has the measurements of one minute:
-//     units and kWh for each context, speed, signal strength, error codes.
+//     Context (shift, schedule, SKU, rate, manifest revision) and its Class. A Minute has the measurements of one
+//     minute: units and kWh for each context, speed, signal strength, error codes.
 //  4. Windows combines segments and minutes into a row for each minute. A Chart does so for rows of any length, for
 //     drawing. Package oee adds segments and minutes up to the terms of its ratios. It keeps the terms, so a group or a
 //     year is a sum.

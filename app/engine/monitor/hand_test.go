@@ -99,7 +99,7 @@ func TestByHand(t *testing.T) {
 			oee:     "A 450/540, P 450/450, Q 450/450, OEE 0.8333, coverage 540/540",
 		},
 		{
-			// 240 + 210 minutes of shift. The stop of 09:45 ends with the shift's first part; the one of 10:30 is another.
+			// 240 + 210 minutes of shift. The stop of 09:45 ends with the shift's first part; that of 10:30 is another.
 			name: "a shift with a break", config: []func(*monitor.Config){pattern(t, "Early 06:00 4h", "Early 10:30 3h30m"), tenMinutes}, from: "06:00", to: "14:00",
 			script: []string{"alive 06:00 14:00", "06:00 start S sku=A", "06:00 productive on", "every 1m 06:00:30 09:45 good 1", "09:45 productive off", "10:45 productive on", "every 1m 10:45:30 14:00 good 1"},
 			line:   "06:00 productive+, 09:45 downtime+, 10:00 out, 10:30 downtime+, 10:45 productive+, 14:00",

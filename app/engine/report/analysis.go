@@ -20,8 +20,8 @@ type Cause struct {
 	Name string
 }
 
-// Pareto returns the downtime of a selection's captured stations by cause, the longest first. Errors: errdefs.NotFound; the
-// store's.
+// Pareto returns the downtime of a selection's captured stations by cause, the longest first. Errors: errdefs.NotFound;
+// the store's.
 func (s *Service) Pareto(ctx context.Context, x *Selection) ([]Cause, error) {
 	names := map[string]string{}
 	var bars [][]oee.Bar

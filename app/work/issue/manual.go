@@ -69,11 +69,11 @@ func (s *Service) Manual(w *floor.Work, p auth.Principal, in CreateInput) (*View
 	}
 	switch {
 	case end == 0 && open != 0:
-		return nil, errdefs.New(errdefs.Conflict, "at %s a manual downtime goes on since %s: %s; end it first", in.StationCode, instant.FormatMs(open), ID(in.StationCode, monitor.IssueManual, open))
+		return nil, errdefs.New(errdefs.Conflict, "a manual downtime has been in progress at %s since %s: %s; end it first", in.StationCode, instant.FormatMs(open), ID(in.StationCode, monitor.IssueManual, open))
 	case end == 0:
 		return m.start(start)
 	case in.StartAt == nil && open == 0:
-		return nil, errdefs.New(errdefs.Conflict, "at %s no manual downtime goes on; startAt must be given to record one that is over", in.StationCode)
+		return nil, errdefs.New(errdefs.Conflict, "no manual downtime is in progress at %s; startAt must be given to record a past one", in.StationCode)
 	case in.StartAt == nil || start == open:
 		return m.end(open, end)
 	}

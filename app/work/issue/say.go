@@ -61,7 +61,7 @@ func (r *Record) move(start int64) {
 // note appends an event.
 func (r *Record) note(s Speaker, a Action, value, text string) error {
 	if len(r.Events) >= MaxEvents {
-		return errdefs.New(errdefs.Conflict, "this stop has %d events, which is all that are kept of one", MaxEvents)
+		return errdefs.New(errdefs.Conflict, "this stop has %d events, which is the limit", MaxEvents)
 	}
 	r.Events = append(r.Events, Event{At: s.At, RecordedAt: s.Now, By: s.By, Initials: s.Initials, Action: a, Value: value, Note: text})
 	return nil

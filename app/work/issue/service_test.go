@@ -147,7 +147,7 @@ func (w *works) schedule() {
 	}
 }
 
-// lines lists the issues of PRESS from 08:00 to a time: "stop 08:10-08:30: 08:10 JAM person, 08:20 ?", the oldest first.
+// lines formats the issues of PRESS from 08:00 to a time, oldest first: "stop 08:10-08:30: 08:10 JAM person, 08:20 ?".
 func (w *works) lines(to string, change ...func(*Query)) []string {
 	w.T.Helper()
 	q := Query{Where: []Where{{press, w.ms("08:00"), w.ms(to)}}, Limit: MaxList}
@@ -437,7 +437,7 @@ func TestManual(t *testing.T) {
 		v, err := manual(from, to, cause, auth.Operator)
 		refused(kind, text, v, err)
 	}
-	refuse(errdefs.Conflict, "no manual downtime goes on; startAt must be given", "", "08:30", "")
+	refuse(errdefs.Conflict, "no manual downtime is in progress at PRESS; startAt must be given", "", "08:30", "")
 	w.must(manual("08:20", "08:30", "JAM", auth.Operator))
 	w.want("09:00", "manual 08:20-08:30: 08:20 JAM person")
 	if got, want := w.figures("09:00"), "A 50/60, known 60 of 60, setup 0"; got != want {
@@ -456,7 +456,7 @@ func TestManual(t *testing.T) {
 	if v.EndAt != nil || v.CauseCode != nil || v.UncausedMs != 10*minute {
 		t.Errorf("started is %+v", v)
 	}
-	refuse(errdefs.Conflict, "a manual downtime goes on since 2026-03-02T08:50:00.000Z: PRESS.manual-", "", "", "")
+	refuse(errdefs.Conflict, "a manual downtime has been in progress at PRESS since 2026-03-02T08:50:00.000Z: PRESS.manual-", "", "", "")
 	refuse(errdefs.Conflict, "overlaps a manual downtime that began at 2026-03-02T08:50:00.000Z", "08:49", "08:55", "")
 	w.must(w.cause(id(monitor.IssueManual, w.ms("08:50")), "SETUP"))
 	w.until("09:10")

@@ -52,21 +52,21 @@ type PartView struct {
 	Excluded   bool          `json:"excluded"` // excluded from figures
 }
 
-// AcknowledgedView says who has seen an issue.
+// AcknowledgedView is the acknowledgement of an issue.
 type AcknowledgedView struct {
 	At       instant.Time `json:"at"`
 	By       string       `json:"by"`
 	Initials *string      `json:"initials"`
 }
 
-// EstimateView says when an issue is expected to end, and who said so.
+// EstimateView is the expected end of an issue and its author.
 type EstimateView struct {
 	ExpectedEndAt instant.Time `json:"expectedEndAt"`
 	At            instant.Time `json:"at"`
 	By            string       `json:"by"`
 }
 
-// EscalationView says how far up an issue was taken.
+// EscalationView is the escalation level of an issue and its author.
 type EscalationView struct {
 	Level int          `json:"level" schema:"min=1,max=5"`
 	Note  *string      `json:"note"`

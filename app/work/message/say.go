@@ -73,7 +73,7 @@ func crowdOut(w *floor.Work, k key) error {
 			continue
 		}
 		if item.Key == k {
-			return errdefs.New(errdefs.Conflict, "the station %s has %d messages that are newer, and no older ones are kept", k.B.A, maxKept)
+			return errdefs.New(errdefs.Conflict, "the station %s has %d newer messages, which is the limit", k.B.A, maxKept)
 		}
 		if err := messages.Delete(w.Tx, item.Key); err != nil {
 			return err
@@ -134,7 +134,7 @@ func said(problems *errdefs.Problems, at *int64, initials string, now int64) (ms
 	return ms, by
 }
 
-var errNone = errdefs.New(errdefs.NotFound, "there is no such message; they are kept for 31 days, and of a station the newest %d", maxKept)
+var errNone = errdefs.New(errdefs.NotFound, "there is no such message; messages are stored for 31 days, and at most the newest %d of a station", maxKept)
 
 // allowed checks that the caller may act at a station. Error: Forbidden.
 func (s *Service) allowed(w *floor.Work, p auth.Principal, stationCode string) error {

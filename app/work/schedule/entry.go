@@ -316,7 +316,7 @@ func (s *Service) Undo(w *floor.Work, p auth.Principal, id string, in UndoInput)
 func (a *act) mayUndo(p auth.Principal, old *Entry) error {
 	switch {
 	case old.UndoneBy != "":
-		return errdefs.New(errdefs.Conflict, "the entry %s was taken back by %s", old.ID, old.UndoneBy)
+		return errdefs.New(errdefs.Conflict, "the entry %s was undone by %s", old.ID, old.UndoneBy)
 	case old.Undoes != "":
 		return errdefs.New(errdefs.Conflict, "the entry %s reverses another one; enter the correct units as a new entry", old.ID)
 	}

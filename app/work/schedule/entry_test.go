@@ -63,7 +63,7 @@ func TestEntries(t *testing.T) {
 	}
 	p.told(v.ID, "running 08:00- 44.5/7 create start")
 	_, err = p.undo(third.ID, auth.Operator)
-	refused(t, err, errdefs.Conflict, "was taken back by "+counter.ID)
+	refused(t, err, errdefs.Conflict, "was undone by "+counter.ID)
 	_, err = p.undo(counter.ID, auth.Operator)
 	refused(t, err, errdefs.Conflict, "reverses another one")
 	_, err = p.undo("nothing", auth.Operator)

@@ -185,7 +185,7 @@ func (f *Fields) checkProduction(p *errdefs.Problems, st *station.Station) {
 	case f.SKUCode == "":
 		p.Add("skuCode", "is required for a production schedule")
 	case st != nil && st.SKUs[f.SKUCode] == nil:
-		p.Add("skuCode", "must be a SKU that %s may run; %q is none", st.Code, f.SKUCode)
+		p.Add("skuCode", "must be a SKU that %s may run; %q is not one", st.Code, f.SKUCode)
 	}
 	if f.ReasonCode != "" {
 		p.Add("reasonCode", "is for non-production schedules only")
@@ -212,7 +212,7 @@ func (f *Fields) checkNonProduction(p *errdefs.Problems, st *station.Station) {
 		p.Add("reasonCode", "is required for a non-production schedule")
 	} else if st != nil {
 		if r, found := st.Reasons[f.ReasonCode]; !found || !r.NonProduction {
-			p.Add("reasonCode", "must be a reason for non-production at %s; %q is none", st.Code, f.ReasonCode)
+			p.Add("reasonCode", "must be a reason for non-production at %s; %q is not one", st.Code, f.ReasonCode)
 		}
 	}
 	for _, of := range []struct {

@@ -74,10 +74,10 @@ func (s *Service) Complete(w *floor.Work, p auth.Principal, id string, in Comple
 	return i.view(), nil
 }
 
-var errNoTask = errdefs.New(errdefs.NotFound, "there is no such Task; a pending one that the manifest no longer asks for is gone")
+var errNoTask = errdefs.New(errdefs.NotFound, "there is no such Task; a pending one is withdrawn when the manifest no longer requires it")
 
 // one returns an Instance, from the current ones if it is among them.
-func (t *turn) one(k key) (*instance, error) {
+func (t *stationTx) one(k key) (*instance, error) {
 	for _, i := range t.current {
 		if i.key == k {
 			return i, nil
@@ -91,7 +91,7 @@ func (t *turn) one(k key) (*instance, error) {
 }
 
 // refuse checks that the station exists and that enableTasks is on. Errors: Forbidden, NotFound.
-func (t *turn) refuse() error {
+func (t *stationTx) refuse() error {
 	st, err := t.w.Station(t.code)
 	if err != nil {
 		return err
@@ -184,7 +184,7 @@ func (s *Service) Start(w *floor.Work, p auth.Principal, listCode string, in Lis
 }
 
 // startable returns the texts of a list's on-demand Tasks.
-func (t *turn) startable(st *station.Station, listCode string) (list []Text, err error) {
+func (t *stationTx) startable(st *station.Station, listCode string) (list []Text, err error) {
 	if !slices.ContainsFunc(st.TaskLists, func(l listView) bool { return l.Code == listCode }) {
 		return nil, errdefs.New(errdefs.NotFound, "there is no Task list of this code at the station %s", st.Code)
 	}

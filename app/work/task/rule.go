@@ -88,8 +88,8 @@ func (s *Service) Left(w *floor.Work, stationCode string) error {
 	return t.store()
 }
 
-// turn is a transaction's work on the Tasks of one station.
-type turn struct {
+// stationTx is a transaction's work on the Tasks of one station.
+type stationTx struct {
 	s       *Service
 	w       *floor.Work
 	code    string
@@ -111,8 +111,8 @@ type fireOf struct {
 
 func (i *instance) fire() fireOf { return fireOf{i.text.TaskCode, i.text.ListCode, i.Deadline} }
 
-func (s *Service) begin(w *floor.Work, stationCode string) (*turn, error) {
-	t := &turn{s: s, w: w, code: stationCode, reader: newReader(w.Tx, w.Account), cron: map[fireOf]*instance{}, next: forever}
+func (s *Service) begin(w *floor.Work, stationCode string) (*stationTx, error) {
+	t := &stationTx{s: s, w: w, code: stationCode, reader: newReader(w.Tx, w.Account), cron: map[fireOf]*instance{}, next: forever}
 	var err error
 	t.rec, err = stations.Get(w.Tx, place{A: w.Account, B: stationCode})
 	if errors.Is(err, kv.ErrNotFound) {
@@ -130,7 +130,7 @@ func (s *Service) begin(w *floor.Work, stationCode string) (*turn, error) {
 }
 
 // pass processes the time from the station's last processing to now.
-func (t *turn) pass(st *station.Station) error {
+func (t *stationTx) pass(st *station.Station) error {
 	all, asks := listed(st), []ask(nil)
 	if on, _ := st.Flag(flag); on {
 		asks = all
@@ -154,13 +154,13 @@ func (t *turn) pass(st *station.Station) error {
 }
 
 // store writes the station's progress and publishes the changes.
-func (t *turn) store() error {
+func (t *stationTx) store() error {
 	t.tell()
 	return stations.Put(t.w.Tx, place{A: t.w.Account, B: t.code}, t.rec)
 }
 
 // miss marks Tasks as missed whose deadline passed since the last processing.
-func (t *turn) miss(asks []ask) error {
+func (t *stationTx) miss(asks []ask) error {
 	periods, cut, err := t.periods(asks)
 	if err != nil {
 		return err
@@ -191,7 +191,7 @@ var service = audit.Actor{Credential: "service"}
 
 // periods returns the station's configurations since the last processing. cut reports whether a part of the time is
 // left out.
-func (t *turn) periods(asks []ask) (list []period, cut bool, err error) {
+func (t *stationTx) periods(asks []ask) (list []period, cut bool, err error) {
 	from, now := t.rec.Through, t.w.Now
 	if oldest := now - maxBack.Milliseconds(); from < oldest {
 		from, cut = oldest, true
@@ -237,14 +237,14 @@ func (t *turn) periods(asks []ask) (list []period, cut bool, err error) {
 }
 
 // find returns the current Instance of a Task in a list with a deadline; nil: none.
-func (t *turn) find(text *Text, deadline int64) *instance {
+func (t *stationTx) find(text *Text, deadline int64) *instance {
 	return t.cron[fireOf{text.TaskCode, text.ListCode, deadline}]
 }
 
 // wanted returns a function that reports whether a pending Instance is still required by the station's configuration.
 // An Instance made while enableTasks was on stays when the flag goes off; only Instances of a future fire depend on the
 // flag.
-func (t *turn) wanted(st *station.Station, asks []ask) func(*instance) bool {
+func (t *stationTx) wanted(st *station.Station, asks []ask) func(*instance) bool {
 	on, _ := st.Flag(flag)
 	byName := make(map[fireOf]*ask, len(asks))
 	for k := range asks {
@@ -268,7 +268,7 @@ func (t *turn) wanted(st *station.Station, asks []ask) func(*instance) bool {
 
 // withdraw deletes the pending Instances that are no longer wanted, and removes completed ones from the current ones
 // once their deadline has passed.
-func (t *turn) withdraw(wanted func(*instance) bool) error {
+func (t *stationTx) withdraw(wanted func(*instance) bool) error {
 	gone := 0
 	for _, i := range t.now() {
 		switch {
@@ -296,7 +296,7 @@ func (t *turn) withdraw(wanted func(*instance) bool) error {
 }
 
 // open makes the Instances of open windows, and calculates when the station has work next.
-func (t *turn) open(asks []ask) error {
+func (t *stationTx) open(asks []ask) error {
 	now := max(t.w.Now, t.rec.Through)
 	windows := map[timer]window{}
 	for k := range asks {
@@ -333,7 +333,7 @@ func (t *turn) open(asks []ask) error {
 
 // ask makes the Instance of an open window. If it exists because the clock was ahead, it is set to pending again if it
 // was missed then.
-func (t *turn) ask(a *ask, win window) error {
+func (t *stationTx) ask(a *ask, win window) error {
 	i, err := t.made(&a.text, win)
 	switch {
 	case err != nil || i != nil && i.State != Missed:
@@ -350,7 +350,7 @@ func (t *turn) ask(a *ask, win window) error {
 }
 
 // made returns the existing Instance of a window that is not among the current ones; nil: none.
-func (t *turn) made(text *Text, win window) (*instance, error) {
+func (t *stationTx) made(text *Text, win window) (*instance, error) {
 	for item, err := range instances.Scan(t.w.Tx, during(t.w.Account, t.code, win.opens, win.opens+1)) {
 		if err != nil {
 			return nil, err
@@ -367,7 +367,7 @@ func (t *turn) made(text *Text, win window) (*instance, error) {
 }
 
 // take adds a pending Instance to the current ones.
-func (t *turn) take(i *instance) error {
+func (t *stationTx) take(i *instance) error {
 	t.current = append(t.current, i)
 	if i.text.Trigger == OnCron {
 		t.cron[i.fire()] = i
@@ -377,7 +377,7 @@ func (t *turn) take(i *instance) error {
 }
 
 // add makes an Instance.
-func (t *turn) add(text Text, at int64, rec record) (*instance, error) {
+func (t *stationTx) add(text Text, at int64, rec record) (*instance, error) {
 	var err error
 	if rec.Text, err = putText(t.w.Tx, t.w.Account, text, t.w.Now); err != nil {
 		return nil, err
@@ -399,7 +399,7 @@ func (t *turn) add(text Text, at int64, rec record) (*instance, error) {
 }
 
 // end marks an Instance as missed at its deadline.
-func (t *turn) end(i *instance) error {
+func (t *stationTx) end(i *instance) error {
 	if i.State == Pending {
 		i.State = Missed
 		if err := instances.Put(t.w.Tx, i.key, i.record); err != nil {
@@ -411,13 +411,13 @@ func (t *turn) end(i *instance) error {
 }
 
 // now returns the current Instances.
-func (t *turn) now() []*instance {
+func (t *stationTx) now() []*instance {
 	t.current = slices.DeleteFunc(t.current, func(i *instance) bool { return i.let })
 	return slices.Clone(t.current)
 }
 
 // let removes an Instance from the current ones.
-func (t *turn) let(i *instance) error {
+func (t *stationTx) let(i *instance) error {
 	i.let = true
 	if t.cron[i.fire()] == i {
 		delete(t.cron, i.fire())
@@ -426,7 +426,7 @@ func (t *turn) let(i *instance) error {
 }
 
 // change records an Instance to publish.
-func (t *turn) change(i *instance) {
+func (t *stationTx) change(i *instance) {
 	t.changes++
 	if len(t.told) <= maxTold {
 		t.told = append(t.told, i)
@@ -437,7 +437,7 @@ func (t *turn) change(i *instance) {
 const maxTold = 20
 
 // tell publishes the changes, or only their number if there are many.
-func (t *turn) tell() {
+func (t *stationTx) tell() {
 	publish := func(v any) {
 		data, err := json.Marshal(v)
 		if err != nil {

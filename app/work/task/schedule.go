@@ -13,9 +13,9 @@ import (
 func (s *Service) Recorded(w *floor.Work, stationCode string, in monitor.Input) error {
 	switch {
 	case in.Kind == monitor.InputScheduleStart && !in.Schedule.NonProduction:
-		return s.turn(w, stationCode, func(t *turn) error { return t.scheduleStarts(in) })
+		return s.inTx(w, stationCode, func(t *stationTx) error { return t.scheduleStarts(in) })
 	case in.Kind == monitor.InputScheduleEnd, in.Kind == monitor.InputQuantityEnd:
-		return s.turn(w, stationCode, func(t *turn) error { return t.scheduleEnds(in.ID, in.At) })
+		return s.inTx(w, stationCode, func(t *stationTx) error { return t.scheduleEnds(in.ID, in.At) })
 	}
 	return nil
 }
@@ -23,13 +23,13 @@ func (s *Service) Recorded(w *floor.Work, stationCode string, in monitor.Input) 
 // Cancelled implements floor.Rule: it handles schedules whose end was cancelled.
 func (s *Service) Cancelled(w *floor.Work, stationCode string, in monitor.Input) error {
 	if in.Kind == monitor.InputScheduleEnd || in.Kind == monitor.InputQuantityEnd {
-		return s.turn(w, stationCode, func(t *turn) error { return t.scheduleRunsOn(in.ID, in.At) })
+		return s.inTx(w, stationCode, func(t *stationTx) error { return t.scheduleRunsOn(in.ID, in.At) })
 	}
 	return nil
 }
 
-// turn runs fn on the Tasks of a station.
-func (s *Service) turn(w *floor.Work, stationCode string, fn func(t *turn) error) error {
+// inTx runs fn on the Tasks of a station.
+func (s *Service) inTx(w *floor.Work, stationCode string, fn func(t *stationTx) error) error {
 	t, err := s.begin(w, stationCode)
 	if err == nil {
 		err = fn(t)
@@ -44,7 +44,7 @@ func (s *Service) turn(w *floor.Work, stationCode string, fn func(t *turn) error
 }
 
 // finish stores the changes of fn.
-func (t *turn) finish() error {
+func (t *stationTx) finish() error {
 	if t.changes == 0 {
 		return nil
 	}
@@ -52,7 +52,7 @@ func (t *turn) finish() error {
 }
 
 // scheduleStarts makes the Tasks of a production schedule.
-func (t *turn) scheduleStarts(in monitor.Input) error {
+func (t *stationTx) scheduleStarts(in monitor.Input) error {
 	st, err := t.w.StationAt(t.code, in.At)
 	if errdefs.KindOf(err) == errdefs.NotFound {
 		return nil
@@ -88,7 +88,7 @@ func (t *turn) scheduleStarts(in monitor.Input) error {
 }
 
 // skuTasks returns the texts of Tasks that a SKU names.
-func (t *turn) skuTasks(codes []string) (list []Text) {
+func (t *stationTx) skuTasks(codes []string) (list []Text) {
 	if len(codes) == 0 {
 		return nil
 	}
@@ -107,7 +107,7 @@ func (t *turn) skuTasks(codes []string) (list []Text) {
 }
 
 // scheduleEnds marks the pending Tasks of a schedule as missed.
-func (t *turn) scheduleEnds(id string, at int64) error {
+func (t *stationTx) scheduleEnds(id string, at int64) error {
 	for _, i := range t.now() {
 		if i.Schedule == "" || i.Schedule != id {
 			continue
@@ -122,7 +122,7 @@ func (t *turn) scheduleEnds(id string, at int64) error {
 
 // scheduleRunsOn sets the Tasks missed at the cancelled end of a schedule, ms, to pending again. Those that the
 // manifest no longer requires stay missed.
-func (t *turn) scheduleRunsOn(id string, end int64) error {
+func (t *stationTx) scheduleRunsOn(id string, end int64) error {
 	st, err := t.w.Station(t.code)
 	if errdefs.KindOf(err) == errdefs.NotFound {
 		return nil

@@ -1,4 +1,4 @@
-// Command schemagen writes the JSON Schemas of the API's answers from the Go structs that are encoded and their comments.
+// Command schemagen writes the JSON Schemas of the API's answers from the encoded Go structs and their comments.
 //
 // A type that is a component of the OpenAPI document has the directive
 //
