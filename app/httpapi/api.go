@@ -127,7 +127,7 @@ type API struct {
 	log       *slog.Logger
 	public    *httprouter.Router
 	local     *httprouter.Router // the public operations and those of the local command line
-	meters    *meters
+	metrics   *requestMetrics
 	strangers strangers
 	cutting   context.Context // ends with CutChunked
 	cut       context.CancelFunc
@@ -146,9 +146,9 @@ func New(cfg Config) *API {
 		boot: strconv.FormatInt(time.Now().UnixMilli(), 36) + "-", load: newLoad(),
 	}
 	a.cutting, a.cut = context.WithCancel(context.Background())
-	a.meters = &meters{gauges: cfg.Gauges, streams: a.streams.count, strangers: &a.strangers}
+	a.metrics = &requestMetrics{gauges: cfg.Gauges, streams: a.streams.count, strangers: &a.strangers}
 	a.missing = &route{method: "any", path: "none"}
-	a.missing.prepare(a.meters)
+	a.missing.prepare(a.metrics)
 	a.public = a.router(a.routes())
 	a.local = a.router(append(a.routes(), a.localRoutes()...))
 	return a
@@ -159,7 +159,7 @@ func (a *API) router(routes []route) *httprouter.Router {
 	r.RedirectTrailingSlash, r.RedirectFixedPath, r.HandleOPTIONS = false, false, false
 	for i := range routes {
 		rt := &routes[i]
-		rt.prepare(a.meters)
+		rt.prepare(a.metrics)
 		handle := func(w http.ResponseWriter, req *http.Request, params httprouter.Params) { a.serve(w, req, rt, params) }
 		r.Handle(rt.method, rt.path, handle)
 		if rt.method == http.MethodGet && !rt.noHead {

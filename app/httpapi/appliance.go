@@ -162,7 +162,7 @@ func (c *call) here() bool {
 
 // getMetrics handles GET /metrics in the Prometheus text format.
 func getMetrics(c *call) (reply, error) {
-	return reply{body: c.api.meters.text(), kind: metricsType}, nil
+	return reply{body: c.api.metrics.text(), kind: metricsType}, nil
 }
 
 // postSetup handles POST /setup: the first account of an empty appliance, protected by a one-time code that is only

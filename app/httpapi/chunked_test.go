@@ -96,7 +96,7 @@ func TestALongAnswerKeepsTheStoreOpen(t *testing.T) {
 			return ctx.Err()
 		}}}, nil
 	}}
-	rt.prepare(s.api.meters)
+	rt.prepare(s.api.metrics)
 	ended, w := make(chan struct{}), httptest.NewRecorder()
 	go func() {
 		defer close(ended)

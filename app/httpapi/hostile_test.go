@@ -352,7 +352,7 @@ func TestPanics(t *testing.T) {
 	}})
 	s.api.cfg.Check = nil // calling it is a nil dereference
 	for name, rt := range failures {
-		rt.prepare(s.api.meters)
+		rt.prepare(s.api.metrics)
 		req, err := http.NewRequestWithContext(background(t), "GET", s.http.URL+"/health", nil)
 		s.must(nil, err)
 		req.Header.Set("X-Fail", name)

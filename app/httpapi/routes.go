@@ -36,11 +36,11 @@ type route struct {
 	archived   bool // a local operation on an archived account
 	storeless  bool // served even without a store
 
-	opCounter *opCounter
+	counter *opCounter
 }
 
 // prepare fills in the defaults of a route.
-func (rt *route) prepare(m *meters) {
+func (rt *route) prepare(m *requestMetrics) {
 	if rt.limit == 0 {
 		rt.limit = bodyLimit
 		if rt.access == open {
@@ -50,7 +50,7 @@ func (rt *route) prepare(m *meters) {
 	if rt.role == "" {
 		rt.role = auth.Readonly
 	}
-	rt.opCounter = m.of(rt.method, rt.path)
+	rt.counter = m.of(rt.method, rt.path)
 }
 
 // crossSite reports whether the request would have an effect if a page of another site made a browser send it.

@@ -93,7 +93,7 @@ func mayStop(st *station.Station) error {
 type manual struct {
 	w     *floor.Work
 	p     auth.Principal
-	who   Speaker
+	who   Author
 	in    CreateInput
 	cause string
 
@@ -252,5 +252,5 @@ func (m *manual) keep(r *Record) (*View, error) {
 	if err := put(m.w.Tx, m.w.Account, m.in.StationCode, r); err != nil {
 		return nil, err
 	}
-	return told(m.w, m.in.StationCode, &Of{Issue: monitor.Issue{Type: r.Type, Start: r.Start, End: r.Manual.End}, Own: r})
+	return publish(m.w, m.in.StationCode, &Of{Issue: monitor.Issue{Type: r.Type, Start: r.Start, End: r.Manual.End}, Own: r})
 }

@@ -33,7 +33,7 @@ func (s *Service) Left(w *floor.Work, stationCode string) error {
 		return err
 	}
 	w.By = audit.Actor{Credential: service}
-	m := manual{w: w, who: Speaker{By: service, At: w.Now, Now: w.Now}, in: CreateInput{StationCode: stationCode}}
+	m := manual{w: w, who: Author{By: service, At: w.Now, Now: w.Now}, in: CreateInput{StationCode: stationCode}}
 	_, err = m.end(start, max(w.Now, start+1))
 	return err
 }

@@ -211,7 +211,7 @@ type ExcludeInput struct {
 // Acknowledge records that an operator has seen an issue. Errors of this and the methods below: Invalid by field,
 // Forbidden, NotFound, Conflict.
 func (s *Service) Acknowledge(w *floor.Work, p auth.Principal, t *Target, in AcknowledgeInput) (*View, error) {
-	return s.say(w, p, auth.Operator, t, in.Said, func(a *act) error { return a.own.acknowledge(a.who, in.Note) })
+	return s.enter(w, p, auth.Operator, t, in.Said, func(a *act) error { return a.own.acknowledge(a.who, in.Note) })
 }
 
 // Estimate records when an issue in progress is expected to end. It requires an operator.
@@ -220,12 +220,12 @@ func (s *Service) Estimate(w *floor.Work, p auth.Principal, t *Target, in Estima
 	if in.ExpectedEndAt != nil {
 		end = in.ExpectedEndAt.UnixMilli()
 	}
-	return s.say(w, p, auth.Operator, t, in.Said, func(a *act) error { return a.own.estimate(a.who, &a.of, end, in.Note) })
+	return s.enter(w, p, auth.Operator, t, in.Said, func(a *act) error { return a.own.estimate(a.who, &a.of, end, in.Note) })
 }
 
 // Escalate raises the escalation level of an issue. It requires an operator.
 func (s *Service) Escalate(w *floor.Work, p auth.Principal, t *Target, in EscalateInput) (*View, error) {
-	return s.say(w, p, auth.Operator, t, in.Said, func(a *act) error { return a.own.escalate(a.who, in.Level, in.Note) })
+	return s.enter(w, p, auth.Operator, t, in.Said, func(a *act) error { return a.own.escalate(a.who, in.Level, in.Note) })
 }
 
 // Cause sets the cause of an issue or of one of its parts. It requires an operator.
@@ -237,7 +237,7 @@ func (s *Service) Cause(w *floor.Work, p auth.Principal, t *Target, in CauseInpu
 	if in.PartStartAt != nil {
 		part = in.PartStartAt.UnixMilli()
 	}
-	return s.say(w, p, auth.Operator, t, in.Said, func(a *act) error {
+	return s.enter(w, p, auth.Operator, t, in.Said, func(a *act) error {
 		a.figures = true
 		return a.own.cause(a.who, a.taken, mayBe(a.station), code, part, in.Note)
 	})
@@ -245,7 +245,7 @@ func (s *Service) Cause(w *floor.Work, p auth.Principal, t *Target, in CauseInpu
 
 // Split splits an issue into parts. It requires an operator.
 func (s *Service) Split(w *floor.Work, p auth.Principal, t *Target, in SplitInput) (*View, error) {
-	return s.say(w, p, auth.Operator, t, in.Said, func(a *act) error {
+	return s.enter(w, p, auth.Operator, t, in.Said, func(a *act) error {
 		a.figures = true
 		return a.own.split(a.who, mayBe(a.station), in.Parts, in.Note)
 	})
@@ -253,7 +253,7 @@ func (s *Service) Split(w *floor.Work, p auth.Principal, t *Target, in SplitInpu
 
 // Exclude excludes an issue from the figures or includes it again. It requires a supervisor.
 func (s *Service) Exclude(w *floor.Work, p auth.Principal, t *Target, in ExcludeInput) (*View, error) {
-	return s.say(w, p, auth.Supervisor, t, in.Said, func(a *act) error {
+	return s.enter(w, p, auth.Supervisor, t, in.Said, func(a *act) error {
 		a.figures = true
 		return a.own.exclude(a.who, a.taken, in.Excluded, in.Note)
 	})
@@ -276,7 +276,7 @@ func mayBe(s *station.Station) reasons {
 
 // act is the state of one request about an issue.
 type act struct {
-	who     Speaker
+	who     Author
 	station *station.Station
 	of      Of
 	own     *Record
@@ -287,9 +287,9 @@ type act struct {
 }
 
 // begin checks the caller, the station and the time of the entry. Invalid fields are added to problems.
-func (s *Service) begin(w *floor.Work, p auth.Principal, role auth.Role, code string, said Said, problems *errdefs.Problems) (Speaker, *station.Station, error) {
+func (s *Service) begin(w *floor.Work, p auth.Principal, role auth.Role, code string, said Said, problems *errdefs.Problems) (Author, *station.Station, error) {
 	if err := auth.AuthorizeAt(s.cfg.Authorize, w.Tx, p, role, code); err != nil {
-		return Speaker{}, nil, err
+		return Author{}, nil, err
 	}
 	// several people share a tablet, so initials are required
 	initials, unfit := auth.Initials(said.Initials, p.Tablet())
@@ -305,7 +305,7 @@ func (s *Service) begin(w *floor.Work, p auth.Principal, role auth.Role, code st
 	}
 	w.By = by
 	st, err := w.Station(code)
-	return Speaker{By: who, Initials: initials, At: at, Now: w.Now}, st, err
+	return Author{By: who, Initials: initials, At: at, Now: w.Now}, st, err
 }
 
 // moment returns the time of an entry, ms; now if it is not given.
@@ -317,8 +317,8 @@ func moment(field string, at *instant.Time, now int64) (int64, error) {
 	return floor.Moment(field, &ms, now)
 }
 
-// say makes one entry: it stores the record, audits it and publishes the event.
-func (s *Service) say(w *floor.Work, p auth.Principal, role auth.Role, t *Target, said Said, do func(*act) error) (*View, error) {
+// enter makes one entry: it stores the record, audits it and publishes the event.
+func (s *Service) enter(w *floor.Work, p auth.Principal, role auth.Role, t *Target, said Said, do func(*act) error) (*View, error) {
 	if t.station == "" { // the ID names no station
 		if err := s.cfg.Authorize(w.Tx, p, role); err != nil {
 			return nil, err
@@ -374,7 +374,7 @@ func (s *Service) say(w *floor.Work, p auth.Principal, role auth.Role, t *Target
 		w.Changed(t.station, instant.FloorMinute(a.of.Start))
 	}
 	a.of.Own = a.own
-	return told(w, t.station, &a.of)
+	return publish(w, t.station, &a.of)
 }
 
 // owned reports whether a record is the own record of another issue.
@@ -384,8 +384,8 @@ func owned(all []Of, but int, r *Record) bool {
 	})
 }
 
-// told writes the audit record of the last event and publishes the issue.
-func told(w *floor.Work, code string, of *Of) (*View, error) {
+// publish writes the audit record of the last event and publishes the issue.
+func publish(w *floor.Work, code string, of *Of) (*View, error) {
 	last := of.Own.Events[len(of.Own.Events)-1]
 	id := ID(code, of.Type, of.Start)
 	detail := map[string]string{"at": instant.FormatMs(last.At)}

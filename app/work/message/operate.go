@@ -59,7 +59,7 @@ func (s *Service) Post(w *floor.Work, p auth.Principal, in Input) (*View, error)
 	if err := crowdOut(w, k); err != nil {
 		return nil, err
 	}
-	return s.told(w, p, k, r, "message.post", map[string]string{"text": in.Text, "initials": initials, "at": instant.Format(instant.OfMs(at).Time)})
+	return s.publish(w, p, k, r, "message.post", map[string]string{"text": in.Text, "initials": initials, "at": instant.Format(instant.OfMs(at).Time)})
 }
 
 // crowdOut deletes a station's oldest messages beyond the limit. Error: Conflict if the new message is the oldest.
@@ -120,7 +120,7 @@ func (s *Service) Done(w *floor.Work, p auth.Principal, id string, in Settled) (
 	if err := messages.Put(w.Tx, k, r); err != nil {
 		return nil, fmt.Errorf("keep that a message at %s is done: %w", k.B.A, err)
 	}
-	return s.told(w, p, k, r, "message.done", map[string]string{"initials": initials, "at": instant.Format(instant.OfMs(at).Time)})
+	return s.publish(w, p, k, r, "message.done", map[string]string{"initials": initials, "at": instant.Format(instant.OfMs(at).Time)})
 }
 
 // said returns the time of an entry, by default now, and its author.
@@ -141,8 +141,8 @@ func (s *Service) allowed(w *floor.Work, p auth.Principal, stationCode string) e
 	return auth.AuthorizeAt(s.cfg.Authorize, w.Tx, p, auth.Operator, stationCode)
 }
 
-// told writes the audit record of a change, publishes the message and returns it.
-func (s *Service) told(w *floor.Work, p auth.Principal, k key, r record, action string, detail map[string]string) (*View, error) {
+// publish writes the audit record of a change, publishes the message and returns it.
+func (s *Service) publish(w *floor.Work, p auth.Principal, k key, r record, action string, detail map[string]string) (*View, error) {
 	v := viewOf(k, r)
 	data, err := json.Marshal(v)
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 // metricsType is the content type of the Prometheus text format.
 const metricsType = "text/plain; version=0.0.4; charset=utf-8"
 
-// meters counts the API's answers. The labels are the method, the route's pattern and the class of the status, never
-// values from a client.
-type meters struct {
+// requestMetrics counts the API's answers. The labels are the method, the route's pattern and the class of the status,
+// never values from a client.
+type requestMetrics struct {
 	gauges    func() []Gauge // nil: none
 	streams   func() float64
 	strangers *strangers
@@ -51,8 +51,8 @@ type Gauge struct {
 	Label [2]string // name and value of the only label, such as the cause of a refusal; empty: no label
 }
 
-// of returns the meter of an operation. It is not safe for concurrent use.
-func (m *meters) of(method, path string) *opCounter {
+// of returns the counter of an operation. It is not safe for concurrent use.
+func (m *requestMetrics) of(method, path string) *opCounter {
 	labels := fmt.Sprintf("method=%q,route=%q", method, path)
 	for _, r := range m.routes {
 		if r.labels == labels {
@@ -80,10 +80,10 @@ func (m *opCounter) observe(status int, took time.Duration) {
 }
 
 // observe counts an answer.
-func (a *API) observe(rt *route, status int, took time.Duration) { rt.opCounter.observe(status, took) }
+func (a *API) observe(rt *route, status int, took time.Duration) { rt.counter.observe(status, took) }
 
 // text returns all metrics in the Prometheus text format: the API's answers, the appliance and the process.
-func (m *meters) text() []byte {
+func (m *requestMetrics) text() []byte {
 	var b bytes.Buffer
 	list := []Gauge{{Name: "app_event_streams", Help: "Streams of events that are open.", Value: m.streams()}}
 	list = append(list, m.strangers.gauges()...)

@@ -11,8 +11,8 @@ import (
 	"opsmon/app/instant"
 )
 
-// Speaker is the author of an entry, with its times in Unix ms.
-type Speaker struct {
+// Author is the author of an entry, with its times in Unix ms.
+type Author struct {
 	By       string // e-mail address or name of a credential
 	Initials string // 3 to 8 letters or digits; "" if initials are not required
 	At       int64  // time of the entry: earlier than Now if a tablet was offline
@@ -59,7 +59,7 @@ func (r *Record) move(start int64) {
 }
 
 // note appends an event.
-func (r *Record) note(s Speaker, a Action, value, text string) error {
+func (r *Record) note(s Author, a Action, value, text string) error {
 	if len(r.Events) >= MaxEvents {
 		return errdefs.New(errdefs.Conflict, "this stop has %d events, which is the limit", MaxEvents)
 	}
@@ -67,19 +67,19 @@ func (r *Record) note(s Speaker, a Action, value, text string) error {
 	return nil
 }
 
-// newer reports whether the record has an entry with one of the actions that is newer than the speaker's. The newer
+// newer reports whether the record has an entry with one of the actions that is newer than the author's. The newer
 // entry then stays in force, and the late one, from a tablet that was offline, is only recorded as an event.
-func (r *Record) newer(s Speaker, actions ...Action) bool {
+func (r *Record) newer(s Author, actions ...Action) bool {
 	return slices.ContainsFunc(r.Events, func(e Event) bool { return e.At > s.At && slices.Contains(actions, e.Action) })
 }
 
 // newerCause reports whether the record has a newer entry about a cause.
-func (r *Record) newerCause(s Speaker) bool {
+func (r *Record) newerCause(s Author) bool {
 	return len(r.Cuts) == 0 && r.CausedAt > s.At || slices.ContainsFunc(r.Cuts, func(c Cut) bool { return c.Said > s.At })
 }
 
 // caused records the time and the note of an entry about the cause.
-func (r *Record) caused(s Speaker, text string) {
+func (r *Record) caused(s Author, text string) {
 	if s.At < r.CausedAt {
 		return
 	}
@@ -89,7 +89,7 @@ func (r *Record) caused(s Speaker, text string) {
 }
 
 // acknowledge records an acknowledgement.
-func (r *Record) acknowledge(s Speaker, text string) error {
+func (r *Record) acknowledge(s Author, text string) error {
 	if a := r.Acknowledged; a != nil {
 		who := a.By
 		if a.Initials != "" {
@@ -102,7 +102,7 @@ func (r *Record) acknowledge(s Speaker, text string) error {
 }
 
 // estimate records the expected end of an issue in progress; 0 removes it.
-func (r *Record) estimate(s Speaker, o *Of, end int64, text string) error {
+func (r *Record) estimate(s Author, o *Of, end int64, text string) error {
 	switch {
 	case o.End != 0:
 		return errdefs.New(errdefs.Conflict, "this stop ended at %s; nothing is left to estimate", instant.FormatMs(o.End))
@@ -123,7 +123,7 @@ func (r *Record) estimate(s Speaker, o *Of, end int64, text string) error {
 }
 
 // escalate raises the escalation level.
-func (r *Record) escalate(s Speaker, level int, text string) error {
+func (r *Record) escalate(s Author, level int, text string) error {
 	if level < 1 || level > MaxEscalated {
 		return errdefs.InvalidField("level", "must be from 1 to %d; it is %d", MaxEscalated, level)
 	}
@@ -135,7 +135,7 @@ func (r *Record) escalate(s Speaker, level int, text string) error {
 
 // cause sets the cause of the whole issue, or of the part that begins at part. "" removes the causes that people
 // entered, including those of issues merged into this one.
-func (r *Record) cause(s Speaker, taken []*Record, may reasons, code string, part int64, text string) error {
+func (r *Record) cause(s Author, taken []*Record, may reasons, code string, part int64, text string) error {
 	i := slices.IndexFunc(r.Cuts, func(c Cut) bool { return c.At == part })
 	var problems errdefs.Problems
 	if issue := may(code); code != "" && issue != "" {
@@ -163,7 +163,7 @@ func (r *Record) cause(s Speaker, taken []*Record, may reasons, code string, par
 }
 
 // whole sets the cause of the whole issue. Parts with a newer entry keep theirs.
-func (r *Record) whole(s Speaker, code string) {
+func (r *Record) whole(s Author, code string) {
 	switch {
 	case r.newerCause(s):
 		for i := range r.Cuts {
@@ -180,7 +180,7 @@ func (r *Record) whole(s Speaker, code string) {
 }
 
 // split replaces the parts of the issue.
-func (r *Record) split(s Speaker, may reasons, parts []PartInput, text string) error {
+func (r *Record) split(s Author, may reasons, parts []PartInput, text string) error {
 	var details []errdefs.Detail
 	bad := func(i int, field, format string, args ...any) {
 		details = append(details, errdefs.Detail{Field: fmt.Sprintf("parts[%d].%s", i, field), Issue: fmt.Sprintf(format, args...)})
@@ -226,7 +226,7 @@ func (r *Record) split(s Speaker, may reasons, parts []PartInput, text string) e
 }
 
 // exclude excludes the issue from the figures, or includes it and all issues merged into it again.
-func (r *Record) exclude(s Speaker, taken []*Record, out bool, text string) error {
+func (r *Record) exclude(s Author, taken []*Record, out bool, text string) error {
 	action := ActionExclude
 	if !out {
 		action = ActionInclude

@@ -37,28 +37,28 @@ func parts(t testing.TB, list ...string) []PartInput {
 	return out
 }
 
-// TestSay has a row for each rule about entries on a stop from 06:10 to 07:30, or on one in progress since 06:10. It is
-// 08:00. The wanted line is the stop as formatted by text, or the error.
-func TestSay(t *testing.T) {
-	type step = func(r *Record, o *Of, s Speaker) error
+// TestEntries has a row for each rule about entries on a stop from 06:10 to 07:30, or on one in progress since 06:10.
+// It is 08:00. The wanted line is the stop as formatted by text, or the error.
+func TestEntries(t *testing.T) {
+	type step = func(r *Record, o *Of, s Author) error
 	cause := func(code, part string) step {
-		return func(r *Record, o *Of, s Speaker) error { return r.cause(s, o.Others, may, code, clock(t, part), "") }
+		return func(r *Record, o *Of, s Author) error { return r.cause(s, o.Others, may, code, clock(t, part), "") }
 	}
 	split := func(list ...string) step {
-		return func(r *Record, o *Of, s Speaker) error { return r.split(s, may, parts(t, list...), "") }
+		return func(r *Record, o *Of, s Author) error { return r.split(s, may, parts(t, list...), "") }
 	}
 	estimate := func(end string) step {
-		return func(r *Record, o *Of, s Speaker) error { return r.estimate(s, o, clock(t, end), "") }
+		return func(r *Record, o *Of, s Author) error { return r.estimate(s, o, clock(t, end), "") }
 	}
 	exclude := func(out bool, note string) step {
-		return func(r *Record, o *Of, s Speaker) error { return r.exclude(s, o.Others, out, note) }
+		return func(r *Record, o *Of, s Author) error { return r.exclude(s, o.Others, out, note) }
 	}
-	seen := func(r *Record, o *Of, s Speaker) error { return r.acknowledge(s, "") }
+	seen := func(r *Record, o *Of, s Author) error { return r.acknowledge(s, "") }
 	escalate := func(level int) step {
-		return func(r *Record, o *Of, s Speaker) error { return r.escalate(s, level, "call the fitter") }
+		return func(r *Record, o *Of, s Author) error { return r.escalate(s, level, "call the fitter") }
 	}
 	late := func(fn step) step { // entered half an hour before it is received
-		return func(r *Record, o *Of, s Speaker) error {
+		return func(r *Record, o *Of, s Author) error {
 			s.At -= 30 * minute
 			return fn(r, o, s)
 		}
@@ -103,7 +103,7 @@ func TestSay(t *testing.T) {
 		{"taken back", open, nil, []step{estimate("09:00"), estimate("")}, "stop 06:10-…: 06:10 ?"},
 		{"of what is over", closed, nil, []step{estimate("09:00")}, "this stop ended at 2026-01-05T07:30:00.000Z; nothing is left to estimate"},
 		{"in the past", open, nil, []step{estimate("07:59")}, "expectedEndAt must lie after 2026-01-05T07:59:00.000Z; it is 2026-01-05T07:59:00.000Z"},
-		{"in a year and more", open, nil, []step{func(r *Record, o *Of, s Speaker) error { return r.estimate(s, o, day+400*24*hour, "") }}, "expectedEndAt must lie within a year; it is 2027-02-09T00:00:00.000Z"},
+		{"in a year and more", open, nil, []step{func(r *Record, o *Of, s Author) error { return r.estimate(s, o, day+400*24*hour, "") }}, "expectedEndAt must lie within a year; it is 2027-02-09T00:00:00.000Z"},
 		{"escalated", open, nil, []step{escalate(1), escalate(3)}, "stop 06:10-…: 06:10 ?; level 3: call the fitter"},
 		{"too high", open, nil, []step{escalate(6)}, "level must be from 1 to 5; it is 6"},
 		{"too low", open, nil, []step{escalate(0)}, "level must be from 1 to 5; it is 0"},
@@ -133,7 +133,7 @@ func TestSay(t *testing.T) {
 			var err error
 			for _, step := range tt.steps {
 				r := o.own(now)
-				if err = step(r, o, Speaker{By: "a@b.example", Initials: "ABC", At: now - minute, Now: now}); err != nil {
+				if err = step(r, o, Author{By: "a@b.example", Initials: "ABC", At: now - minute, Now: now}); err != nil {
 					break
 				}
 				if n := len(r.Events); n == 0 || r.Events[n-1].By != "a@b.example" || r.Events[n-1].RecordedAt != now || r.Events[n-1].At > now-minute {
@@ -176,11 +176,11 @@ func parted(o *Of, now int64) (sum int64) {
 func TestEventsEnd(t *testing.T) {
 	r := &Record{Type: monitor.IssueStop, Start: day}
 	for i := range MaxEvents {
-		if err := r.escalate(Speaker{By: "a"}, 1, ""); err != nil {
+		if err := r.escalate(Author{By: "a"}, 1, ""); err != nil {
 			t.Fatalf("event %d: %v", i, err)
 		}
 	}
-	if err := r.escalate(Speaker{By: "a"}, 1, ""); errdefs.KindOf(err) != errdefs.Conflict {
+	if err := r.escalate(Author{By: "a"}, 1, ""); errdefs.KindOf(err) != errdefs.Conflict {
 		t.Errorf("event %d: %v", MaxEvents, err)
 	}
 	if len(r.Events) != MaxEvents {
