@@ -67,7 +67,7 @@ func (t *revisions) Values(skus map[string]bool, at int64) (values map[string]fl
 	return values, until, nil
 }
 
-// SKUChanged returns the first moment, ms, at which a revision after after changed a SKU; false: none did.
+// SKUChanged returns the first moment, ms, at which a later revision than after changed a SKU; false: none did.
 func (t *revisions) SKUChanged(code string, after int64) (at int64, changed bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

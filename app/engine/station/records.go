@@ -136,7 +136,7 @@ func (t *revisions) tryRecord(at int64) (r record, more bool, err error) {
 	return t.records[max(i-1, 0)], false, nil
 }
 
-// between returns the records of the revisions after after that came into force at to or before.
+// between returns the records of the revisions with a higher number than after that came into force up to to.
 func (t *revisions) between(after uint64, to int64) []record {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -23,7 +23,7 @@ type Author struct {
 // part's start, the last one to the issue's end.
 type PartInput struct {
 	StartAt *instant.Time `json:"startAt"`
-	Cause   *string       `json:"causeCode"` // nil: not known yet
+	Cause   *string       `json:"causeCode"` // nil: unknown
 }
 
 // reasons returns why a code cannot be the cause of a stop; "" if it can.

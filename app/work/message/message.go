@@ -31,9 +31,9 @@ const (
 type record struct {
 	Text     string `json:"text"`
 	Initials string `json:"initials"`
-	Shift    string `json:"shift,omitempty"` // the name of the one it was written in
+	Shift    string `json:"shift,omitempty"` // name of the shift in which it was written
 	Noted    int64  `json:"noted"`           // when the service received it
-	Done     int64  `json:"done,omitempty"`  // 0: it is not
+	Done     int64  `json:"done,omitempty"`  // 0: not done
 	DoneBy   string `json:"doneBy,omitempty"`
 	DoneTold int64  `json:"doneTold,omitempty"`
 }

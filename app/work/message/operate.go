@@ -20,7 +20,7 @@ import (
 // Input is a new message.
 type Input struct {
 	StationCode string `json:"stationCode"`
-	Text        string `json:"text"`     // at most 500 characters, which the caller has checked
+	Text        string `json:"text"`     // at most 500 characters, checked by the caller
 	Initials    string `json:"initials"` // 3 to 8 letters or digits
 	At          *int64 `json:"-"`        // ms: when it was written; nil: now
 }
@@ -85,7 +85,7 @@ func crowdOut(w *floor.Work, k key) error {
 // Settled is a request to mark a message as done.
 type Settled struct {
 	Initials string `json:"initials"` // 3 to 8 letters or digits
-	At       *int64 `json:"-"`        // ms: when that was; nil: now
+	At       *int64 `json:"-"`        // ms: when it was done; nil: now
 }
 
 // Done marks a message as done. It requires an operator of the station. A message that is already done is not changed.

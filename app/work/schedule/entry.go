@@ -21,11 +21,11 @@ import (
 type EntryInput struct {
 	At          *Moment `json:"at"`
 	StationCode string  `json:"stationCode"`
-	ScheduleID  string  `json:"scheduleId"` // "" is the production schedule that ran then
+	ScheduleID  string  `json:"scheduleId"` // "": the production schedule running at that time
 	Good        float64 `json:"good"`
 	Bad         float64 `json:"bad"`
-	Reject      float64 `json:"reject"`     // good units that turned out bad
-	Correction  bool    `json:"correction"` // good and bad are deltas that put a count right
+	Reject      float64 `json:"reject"`     // good units that turned out to be bad
+	Correction  bool    `json:"correction"` // good and bad are deltas that correct a count
 	Initials    string  `json:"initials"`
 	Note        string  `json:"note"`
 }
@@ -272,8 +272,8 @@ type UndoInput struct {
 	Note     string  `json:"note"`
 }
 
-// Undo adds a counter-entry to an entry and returns it. It requires whoever may make the entry. Errors: as Enter's, and
-// Conflict for an entry that was already undone or is itself a counter-entry.
+// Undo adds a counter-entry to an entry and returns it. It requires the same role and flags as making the entry.
+// Errors: as Enter's, and Conflict for an entry that was already undone or is itself a counter-entry.
 func (s *Service) Undo(w *floor.Work, p auth.Principal, id string, in UndoInput) (*EntryView, error) {
 	old, err := entries.Get(w.Tx, idKey{A: w.Account, B: id})
 	if errors.Is(err, kv.ErrNotFound) {

@@ -50,7 +50,7 @@ func (m *Moment) UnmarshalJSON(b []byte) error {
 // Input creates a schedule, or changes the one with ID: POST /schedule. Its numbers are within the limits of
 // schedule-write.schema.json.
 type Input struct {
-	ID              string         `json:"id"` // "" makes one
+	ID              string         `json:"id"` // "": create a new one
 	At              *Moment        `json:"at"`
 	StationCode     Given[string]  `json:"stationCode"`
 	Kind            Given[Kind]    `json:"kind"`

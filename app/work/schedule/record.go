@@ -58,7 +58,7 @@ type Event struct {
 	Recorded int64       `json:"recordedAt"` // ms
 	By       audit.Actor `json:"by"`         // the service's own moves have the credential "service"
 	Initials string      `json:"initials,omitempty"`
-	Note     string      `json:"note,omitempty"` // the other schedule, the station before, why not
+	Note     string      `json:"note,omitempty"` // other schedule, previous station, or why not started
 }
 
 // Fields are the fields that people enter. They are stored: a changed field needs a migration. 0 and "": not given.
