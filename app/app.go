@@ -24,6 +24,8 @@ import (
 	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
 	"opsmon/app/host/backup"
+	"opsmon/app/host/config"
+	"opsmon/app/host/datadir"
 	"opsmon/app/host/upgrade"
 	"opsmon/app/httpapi"
 	"opsmon/app/idempotency"
@@ -41,7 +43,7 @@ const StoreFile = "app.db"
 
 // App is the product without its network: a store, the services on it, and the API.
 type App struct {
-	cfg         Config
+	cfg         config.Settings
 	log         *slog.Logger
 	store       *kv.Store
 	accounts    *account.Service
@@ -69,28 +71,28 @@ type App struct {
 	host        *Host       // nil when there is none
 
 	keeper    *backup.Keeper
-	backup    *atomic.Pointer[Backup] // how scheduled ones are made now; cfg has how at the start
-	changing  sync.Mutex              // held by who changes that
-	keeping   sync.WaitGroup          // what goes on in the background
-	endKeeper func()                  // nil when it does not run
-	endUpkeep func()                  // likewise
+	backup    *atomic.Pointer[config.Backup] // how scheduled ones are made now; cfg has how at the start
+	changing  sync.Mutex                     // held by who changes that
+	keeping   sync.WaitGroup                 // what goes on in the background
+	endKeeper func()                         // nil when it does not run
+	endUpkeep func()                         // likewise
 }
 
 // Open opens the store in the data directory, making both when they are not there, and the services on it. The
-// caller closes the App. Errors: those of kv.Open, *SettingError, and one that says that the machine's clock must be wrong.
-func Open(cfg Config, log *slog.Logger) (*App, error) {
+// caller closes the App. Errors: those of kv.Open, *config.Error, and one that says that the machine's clock must be wrong.
+func Open(cfg config.Settings, log *slog.Logger) (*App, error) {
 	return open(cfg, log, newBaseURL(cfg), nil, (*App).timelyHere)
 }
 
 // open is Open for a Host, which is nil when there is none. prepare is called before the App starts; its error is returned.
-func open(cfg Config, log *slog.Logger, base *baseURL, h *Host, prepare func(*App) error) (*App, error) {
-	if err := makeDataDir(cfg.DataDir); err != nil {
+func open(cfg config.Settings, log *slog.Logger, base *baseURL, h *Host, prepare func(*App) error) (*App, error) {
+	if err := datadir.Make(cfg.DataDir, StoreFile); err != nil {
 		return nil, fmt.Errorf("make the data directory: %w; choose another with --data-dir", err)
 	}
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
 	}
-	a := &App{cfg: cfg, log: log, base: base, host: h, backup: new(atomic.Pointer[Backup])}
+	a := &App{cfg: cfg, log: log, base: base, host: h, backup: new(atomic.Pointer[config.Backup])}
 	a.backup.Store(&cfg.Backup)
 	if h != nil {
 		a.backup = &h.backup
@@ -113,7 +115,7 @@ func open(cfg Config, log *slog.Logger, base *baseURL, h *Host, prepare func(*Ap
 	if err != nil {
 		return nil, err
 	}
-	if err = handOver(cfg.DataDir, a.store.Path()); err == nil {
+	if err = datadir.HandOver(cfg.DataDir, a.store.Path()); err == nil {
 		err = a.services()
 	}
 	if err == nil {
@@ -126,12 +128,12 @@ func open(cfg Config, log *slog.Logger, base *baseURL, h *Host, prepare func(*Ap
 }
 
 // storeConfig says how the store of a data directory is opened.
-func storeConfig(cfg Config) kv.Config {
+func storeConfig(cfg config.Settings) kv.Config {
 	return kv.Config{Path: filepath.Join(cfg.DataDir, StoreFile), Clock: cfg.Clock, Buckets: buckets(), Migrations: migrations}
 }
 
 func (a *App) services() (err error) {
-	if _, _, err := a.cfg.certificate(); err != nil {
+	if _, _, err := a.cfg.CertificateFiles(); err != nil {
 		return err
 	}
 	if err := identify(a.store, BuildInfo().Version, a.log); err != nil {
@@ -188,13 +190,13 @@ func (a *App) apiConfig() httpapi.Config {
 	api := httpapi.Config{
 		Accounts: a.accounts, Auth: a.auth, Signals: a.signals, Connections: a.broker.Connections, Events: a.events, Floor: a.floor, Reports: report.New(report.Config{Floor: a.floor, Signals: a.signals}), Schedules: a.schedules, Issues: a.issues, Tasks: a.tasks, Messages: a.messages, MaxConnections: a.cfg.MaxConnections, Notes: a.notes, Corrections: a.corrections, Requests: a.requests, Log: a.log, Version: BuildInfo().Version,
 		Ready: a.ready, Audit: a.auditList, Bootstrap: a.bootstrap, SetupCode: a.setup.get, Check: a.Check,
-		BaseURL: a.base.get, Secure: a.cfg.secure(), PublicURL: a.cfg.URL, Gate: &a.gate, Gauges: a.gauges,
+		BaseURL: a.base.get, Secure: a.cfg.Secure(), PublicURL: a.cfg.URL, Gate: &a.gate, Gauges: a.gauges,
 		Status: func() httpapi.Status { return statusOf(a.cfg, a) }, Appliance: a.appliance, ChangeBackups: a.changeBackups,
 		Known: keepConn,
 		Backups: httpapi.Backups{
 			Folder: backup.Folder(a.cfg.BackupDir()), Scratch: a.cfg.DataDir, Scheduled: a.scheduled, Keeper: a.keeper,
 			Source: a.backupConfig, Prepare: a.makeBackupDir, Upgrades: a.upgradeBackups, Clock: a.cfg.Clock, Note: a.note, Holds: holds,
-			HandOver: func(path string) error { return handOver(a.cfg.DataDir, path) },
+			HandOver: func(path string) error { return datadir.HandOver(a.cfg.DataDir, path) },
 		},
 	}
 	if a.host != nil {

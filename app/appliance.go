@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"opsmon/app/host/config"
 	"opsmon/app/host/doctor"
 	"opsmon/app/httpapi"
 	"opsmon/app/instant"
@@ -25,7 +26,7 @@ func (a *App) appliance() httpapi.Appliance {
 	build, now := BuildInfo(), a.cfg.Clock()
 	out := httpapi.Appliance{
 		Version: st.Version, Commit: build.Commit, Platform: build.OS + "/" + build.Arch, StartedAt: st.StartedAt, DataDir: st.DataDir,
-		URL: st.URL, URLs: st.URLs, Listen: listenPoints(st), TLS: a.cfg.tlsMode(), Store: st.Store, Backup: a.backupView(),
+		URL: st.URL, URLs: st.URLs, Listen: listenPoints(st), TLS: a.cfg.TLSMode(), Store: st.Store, Backup: a.backupView(),
 		Retention: httpapi.Retention{SignalDays: a.cfg.Signals.Days, WindowDays: a.cfg.Windows.Days, AuditDays: a.cfg.AuditDays},
 		Clock:     httpapi.ClockStatus{Now: instant.Format(now), Zone: now.In(time.Local).Format("MST -07:00"), Believed: a.clockDoubt() == 0, DevicesAhead: a.signals.Counts().Skewed},
 	}
@@ -44,19 +45,6 @@ func (a *App) appliance() httpapi.Appliance {
 	}
 	out.Warnings = a.warnings(st)
 	return out
-}
-
-// tlsMode says in one word where TLS comes from.
-func (c Config) tlsMode() string {
-	switch {
-	case !c.ownTLS() && c.secure():
-		return "proxy"
-	case !c.ownTLS():
-		return tlsOff
-	case c.TLS == tlsAuto:
-		return tlsAuto
-	}
-	return "files"
 }
 
 func listenPoints(st httpapi.Status) []httpapi.ListenPoint {
@@ -79,9 +67,9 @@ func (a *App) backupView() httpapi.ApplianceBackup {
 		Settings: httpapi.BackupSettings{At: b.At, Every: b.Every, KeepDaily: b.KeepDaily, KeepWeekly: b.KeepWeekly, KeepMonthly: b.KeepMonthly, MaxBytes: b.MaxBytes},
 		Fixed:    map[string]string{}, Folder: a.cfg.BackupDir(), Encrypted: b.PassphraseFile != "",
 	}
-	for name := range (&Config{}).settings() {
+	for _, name := range config.Names() {
 		setting, isBackup := strings.CutPrefix(name, "backup.")
-		if origin := a.cfg.fixed(name); isBackup && origin != "" {
+		if origin := a.cfg.FixedBy(name); isBackup && origin != "" {
 			out.Fixed[setting] = origin
 		}
 	}
@@ -155,8 +143,8 @@ var watched = map[string]struct {
 func (a *App) patient(st httpapi.Status) doctor.Subject {
 	s := doctor.Subject{DataDir: a.cfg.DataDir, Command: "app", Running: true, Listen: st.Listen, Certificate: shownCertificate(st.Certificate), Zones: a.zones()}
 	s.Waiting = WaitingSettings(a.cfg.DataDir)
-	if text, err := os.ReadFile(filepath.Join(a.cfg.DataDir, ConfigFile)); err == nil { // as the next start would read it
-		s.Settings = a.cfg.unusable(text)
+	if text, err := os.ReadFile(filepath.Join(a.cfg.DataDir, config.File)); err == nil { // as the next start would read it
+		s.Settings = a.cfg.Unusable(text)
 	}
 	if a.host != nil {
 		s.Hosts = a.host.hosts()

@@ -3,10 +3,8 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +16,8 @@ import (
 	"opsmon/app/errdefs"
 	"opsmon/app/host/backup"
 	"opsmon/app/host/certs"
+	"opsmon/app/host/config"
+	"opsmon/app/host/datadir"
 	"opsmon/app/httpapi"
 	"opsmon/app/instant"
 	"opsmon/kv"
@@ -32,7 +32,7 @@ const (
 
 // newKeeper makes what makes scheduled backups of the App's store, once startKeeper lets it, and tells how they are doing.
 func (a *App) newKeeper() *backup.Keeper {
-	schedule, policy := a.backup.Load().plan()
+	schedule, policy := plan(*a.backup.Load())
 	return backup.NewKeeper(backup.KeeperConfig{
 		Folder:   a.cfg.BackupDir(),
 		Schedule: schedule, Policy: policy,
@@ -53,8 +53,8 @@ func (a *App) newKeeper() *backup.Keeper {
 }
 
 // plan gives settings as a Keeper takes them.
-func (b Backup) plan() (backup.Schedule, backup.Policy) {
-	hour, minute, _ := b.clock() // Check refuses what it is not
+func plan(b config.Backup) (backup.Schedule, backup.Policy) {
+	hour, minute, _ := b.TimeOfDay() // Check refuses what it is not
 	return backup.Schedule{Hour: hour, Minute: minute, Days: b.Every, Off: b.Every == 0, Zone: time.Local},
 		backup.Policy{Daily: b.KeepDaily, Weekly: b.KeepWeekly, Monthly: b.KeepMonthly, MaxBytes: int64(b.MaxBytes), MinFreePercent: freePercent}
 }
@@ -67,36 +67,17 @@ func (a *App) scheduled() bool { return a.backup.Load().Every > 0 }
 func (a *App) changeBackups(values map[string]string, by audit.Actor) error {
 	a.changing.Lock()
 	defer a.changing.Unlock()
-	was := *a.backup.Load()
-	cfg := a.cfg
-	cfg.Backup, cfg.origins = was, map[string]string{}
-	named, detail := map[string]string{}, map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		before := fmt.Sprint(cfg.settings()["backup."+name])
-		if before == values[name] {
-			continue
-		}
-		if origin := a.cfg.fixed("backup." + name); origin != "" {
-			return errdefs.New(errdefs.Conflict, "backup.%s is given by %s, which counts before app.yaml: change it there, or take it away there first", name, origin)
-		}
-		if err := cfg.Set("backup."+name, values[name], ""); err != nil {
-			return errdefs.InvalidField(name, "%v", err)
-		}
-		named["backup."+name], detail[name] = values[name], before+" -> "+values[name]
-	}
-	if len(named) == 0 {
-		return nil
-	}
-	if err := cfg.checkBackup(); err != nil {
-		return &errdefs.Error{Kind: errdefs.Invalid, Message: err.Error(), Err: err}
-	}
-	if err := editSettings(a.cfg.DataDir, named); err != nil {
+	change, err := a.cfg.ChangeBackup(*a.backup.Load(), values)
+	if err != nil || len(change.Settings) == 0 {
 		return err
 	}
-	a.backup.Store(&cfg.Backup)
-	a.keeper.Plan(cfg.Backup.plan())
+	if err := config.Edit(a.cfg.DataDir, change.Settings); err != nil {
+		return err
+	}
+	a.backup.Store(&change.Backup)
+	a.keeper.Plan(plan(change.Backup))
 	a.log.Info("how scheduled backups are made was changed", slog.String("by", by.Email))
-	a.note(by, "backup.settings", ConfigFile, detail)
+	a.note(by, "backup.settings", config.File, change.Detail)
 	return nil
 }
 
@@ -107,24 +88,24 @@ func (a *App) makeBackupDir() error {
 		return nil
 	}
 	dir := a.cfg.BackupDir()
-	return errors.Join(backup.Folder(dir).Make(), handOver(a.cfg.DataDir, dir))
+	return errors.Join(backup.Folder(dir).Make(), datadir.HandOver(a.cfg.DataDir, dir))
 }
 
 // upgradeBackups makes the folder for the backups that upgrades take.
 func (a *App) upgradeBackups() (backup.Folder, error) {
-	dir := a.cfg.localBackups()
-	return backup.Folder(dir), errors.Join(backup.Folder(dir).Make(), handOver(a.cfg.DataDir, dir))
+	dir := a.cfg.LocalBackups()
+	return backup.Folder(dir), errors.Join(backup.Folder(dir).Make(), datadir.HandOver(a.cfg.DataDir, dir))
 }
 
 // backupConfig says what goes into a backup now, with the passphrase that is configured. It makes the folder for backups.
 func (a *App) backupConfig() (backup.Config, error) {
 	cfg := backup.Config{
 		Store: a.store, Version: BuildInfo().Version, Clock: a.cfg.Clock,
-		SecretSettings: secretSettings, MinFreePercent: freePercent, AllowWeak: true, WorkFactor: a.cfg.workFactor,
+		SecretSettings: secretSettings, MinFreePercent: freePercent, AllowWeak: true, WorkFactor: a.cfg.WorkFactor,
 		Usable: func(text []byte) error {
-			err := a.cfg.unusable(text)
+			err := a.cfg.Unusable(text)
 			if err != nil {
-				a.log.Error("a backup is made with settings that cannot be used, also not by the next start of the service: see app doctor", slog.String("at", whereWrong(err)))
+				a.log.Error("a backup is made with settings that cannot be used, also not by the next start of the service: see app doctor", slog.String("at", config.Where(err)))
 			}
 			return err
 		},
@@ -137,7 +118,7 @@ func (a *App) backupConfig() (backup.Config, error) {
 		return cfg, err
 	}
 	cfg.Files = append(keys, a.namedFiles(keys)...)
-	if cfg.Passphrase, err = a.cfg.backupPassphrase(); err != nil {
+	if cfg.Passphrase, err = a.cfg.BackupPassphrase(); err != nil {
 		err = &errdefs.Error{Kind: errdefs.Unavailable, Message: err.Error(), Err: err}
 	}
 	return cfg, err
@@ -166,33 +147,6 @@ func keyFiles(dataDir string) (files []backup.File, err error) {
 		}
 	}
 	return files, err
-}
-
-// backupPassphrase reads the passphrase of scheduled backups, "" when they are not encrypted. Error: *SettingError.
-func (c Config) backupPassphrase() (string, error) {
-	if c.Backup.PassphraseFile == "" {
-		return "", nil
-	}
-	passphrase, err := backup.ReadPassphrase(c.Backup.PassphraseFile)
-	if err != nil {
-		return "", c.wrong("backup.passphraseFile", "cannot be used: %w", err)
-	}
-	return passphrase, nil
-}
-
-// PassphraseProblem returns what is wrong with the passphrase of scheduled backups: it cannot be read, and none are made; or it is
-// shorter than a new one may be. With such a one, from before that was a rule, they are still encrypted: a backup that is easier
-// to open is better than none. Error: *SettingError.
-func (c Config) PassphraseProblem() error {
-	passphrase, err := c.backupPassphrase()
-	if err != nil || passphrase == "" {
-		return err
-	}
-	if err := backup.CheckNewPassphrase(passphrase); err != nil {
-		return c.wrong("backup.passphraseFile", "is weak: the first line of %s %w. Backups are still encrypted with it: "+
-			"put a longer one there, and keep this one for those that it opens", c.Backup.PassphraseFile, err)
-	}
-	return nil
 }
 
 // note writes an audit record into every account: what is done to the appliance concerns each of them. It has been done

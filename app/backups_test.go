@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"opsmon/app/host/config"
+	"opsmon/app/httpapi"
 	"opsmon/app/test/apptest"
 )
 
@@ -68,5 +70,66 @@ func TestAPassphraseThatIsTooShortIsTold(t *testing.T) {
 	}
 	if s := a.backupStatus(); s == nil || s.Problem != "" || problem() != 0 {
 		t.Errorf("when it is mended, the status is %+v and the metric %v", s, problem())
+	}
+}
+
+// TestChangeBackups: settings of backups change at once and for later starts, with a record, but for those that are given
+// elsewhere.
+func TestChangeBackups(t *testing.T) {
+	dir := t.TempDir()
+	apptest.WriteIn(t, dir, config.File, "# ours\nlisten: 127.0.0.1:0\nbackup:\n  every: 0 # later\n")
+	env := func(name string) string { return map[string]string{"APP_BACKUP_KEEP_DAILY": "5"}[name] }
+	read := func() config.Settings {
+		cfg, err := config.Load(dir, env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cfg
+	}
+	r := serve(t, read())
+	put := func(body string, want int) (out httpapi.ApplianceBackup) {
+		t.Helper()
+		if status := r.result(t, "PUT", "/appliance/backup-settings", body, &out); status != want {
+			t.Errorf("%s: %d, want %d", body, status, want)
+		}
+		return out
+	}
+	if before := r.appliance(t, http.DefaultClient).Backup; before.NextAt != nil || before.Fixed["keepDaily"] != "APP_BACKUP_KEEP_DAILY" || len(before.Fixed) != 1 {
+		t.Errorf("%+v", before)
+	}
+	after := put(`{"every":2,"at":"03:45","maxBytes":1000000000}`, 200)
+	want := httpapi.BackupSettings{At: "03:45", Every: 2, KeepDaily: 5, KeepWeekly: 4, KeepMonthly: 6, MaxBytes: 1000000000}
+	if after.Settings != want || after.NextAt == nil {
+		t.Errorf("%+v", after)
+	}
+	put(`{"every":32}`, 400)
+	put(`{"evry":3}`, 400)
+	put(`{"at":"3:45"}`, 400)
+	put(`{"keepDaily":6,"every":9}`, 409)
+	put(`{"keepDaily":5}`, 200) // as it is
+	if now := r.appliance(t, http.DefaultClient).Backup; now.Settings != want {
+		t.Errorf("%+v", now.Settings)
+	}
+	var records []struct{ Detail map[string]string }
+	r.results(t, "/audit?action=backup.settings", &records)
+	if len(records) != 1 || records[0].Detail["every"] != "0 -> 2" || records[0].Detail["at"] != "01:30 -> 03:45" {
+		t.Errorf("%+v", records)
+	}
+	if err := r.host.Replace(t.Context(), "a test goes on", func() (func() error, error) { return nil, nil }); err != nil {
+		t.Fatal(err)
+	}
+	if now := r.appliance(t, http.DefaultClient).Backup; now.Settings != want {
+		t.Errorf("after the store was replaced: %+v", now.Settings)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, config.File))
+	if err != nil || !strings.HasPrefix(string(text), "# ours\nlisten: 127.0.0.1:0\nbackup:\n  every: 2 # later\n") {
+		t.Errorf("%s, %v", text, err)
+	}
+	if later := read().Backup; later.Every != 2 || later.At != "03:45" || later.KeepDaily != 5 {
+		t.Errorf("after a restart: %+v", later)
+	}
+	put(`{"every":0}`, 200)
+	if now := r.appliance(t, http.DefaultClient).Backup; now.NextAt != nil || now.Settings.Every != 0 {
+		t.Errorf("none are to be made: %+v", now)
 	}
 }

@@ -11,6 +11,8 @@ import (
 
 	"opsmon/app/errdefs"
 	"opsmon/app/host/backup"
+	"opsmon/app/host/config"
+	"opsmon/app/host/datadir"
 	"opsmon/app/host/failpoint"
 	"opsmon/app/httpapi"
 	"opsmon/kv"
@@ -41,7 +43,7 @@ func (h *Host) Compact(ctx context.Context) (result httpapi.Compacted, err error
 }
 
 // Compact makes the store of a data directory smaller that no service uses. Errors: kv.ErrLocked when a process uses it.
-func Compact(ctx context.Context, cfg Config, log *slog.Logger) (result httpapi.Compacted, err error) {
+func Compact(ctx context.Context, cfg config.Settings, log *slog.Logger) (result httpapi.Compacted, err error) {
 	unlock, err := lockHost(cfg.DataDir)
 	if err != nil {
 		return result, err
@@ -61,7 +63,7 @@ func Compact(ctx context.Context, cfg Config, log *slog.Logger) (result httpapi.
 	return result, nil
 }
 
-func openAndClose(cfg Config, log *slog.Logger) error {
+func openAndClose(cfg config.Settings, log *slog.Logger) error {
 	a, err := open(cfg, log, newBaseURL(cfg), nil, anyTime)
 	if err != nil {
 		return err
@@ -92,7 +94,7 @@ func compact(ctx context.Context, dir string) (result httpapi.Compacted, err err
 		result.After = c.Before
 		return result, os.Remove(smaller) // there is nothing to gain
 	}
-	if err := handOver(dir, smaller); err != nil {
+	if err := datadir.HandOver(dir, smaller); err != nil {
 		return result, errors.Join(err, os.Remove(smaller))
 	}
 	err = backup.Exchange{Name: StoreFile, New: compactNew, Keep: compactKept, Step: func(name string) { failpoint.At("compact: " + name) }, Sure: func() error {

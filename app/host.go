@@ -14,6 +14,8 @@ import (
 
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
+	"opsmon/app/host/config"
+	"opsmon/app/host/datadir"
 	"opsmon/app/host/logbook"
 	"opsmon/app/httpapi"
 	"opsmon/app/web"
@@ -52,7 +54,7 @@ func lockHost(dir string) (unlock func() error, err error) {
 // damaged. Then what needs no store is answered all the same, /health and the control channel among it, and everything
 // else is 503.
 type Host struct {
-	cfg    Config
+	cfg    config.Settings
 	log    *slog.Logger
 	base   *baseURL
 	limits timeLimits
@@ -63,7 +65,7 @@ type Host struct {
 	turn   sync.Mutex            // held by who opens and closes Apps
 	began  time.Time
 	lines  *logbook.Book
-	backup atomic.Pointer[Backup] // how scheduled backups are made now
+	backup atomic.Pointer[config.Backup] // how scheduled backups are made now
 
 	restores restores
 	way      wayBack
@@ -76,8 +78,8 @@ type Host struct {
 
 var errStarting, errStopping = errors.New("the service is starting"), errors.New("the service is stopping")
 
-// NewHost makes a service that is configured so. Nothing is opened before Run. Error: *SettingError.
-func NewHost(cfg Config, log *slog.Logger) (*Host, error) {
+// NewHost makes a service that is configured so. Nothing is opened before Run. Error: *config.Error.
+func NewHost(cfg config.Settings, log *slog.Logger) (*Host, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
@@ -91,9 +93,9 @@ func NewHost(cfg Config, log *slog.Logger) (*Host, error) {
 	h.away.Store(&errStarting)
 	h.backup.Store(&cfg.Backup)
 	h.restores.ctx, h.restores.end = context.WithCancel(context.Background())
-	h.api = httpapi.New(httpapi.Config{Log: log, Version: BuildInfo().Version, Closed: h.why, Secure: cfg.secure(), PublicURL: cfg.URL,
+	h.api = httpapi.New(httpapi.Config{Log: log, Version: BuildInfo().Version, Closed: h.why, Secure: cfg.Secure(), PublicURL: cfg.URL,
 		Status: h.status, Compact: h.Compact, AcceptClock: h.AcceptClock, Backups: httpapi.Backups{Scratch: cfg.DataDir}, Restorer: h})
-	h.web, err = web.New(web.Config{Dir: cfg.Assets, Demo: h.demo(), Version: BuildInfo().Version, Secure: cfg.secure(), PublicURL: cfg.URL})
+	h.web, err = web.New(web.Config{Dir: cfg.Assets, Demo: h.demo(), Version: BuildInfo().Version, Secure: cfg.Secure(), PublicURL: cfg.URL})
 	return h, err
 }
 
@@ -105,7 +107,10 @@ func (h *Host) demo() *web.DemoInfo {
 	if h.cfg.Demo == nil {
 		return nil
 	}
-	info := *h.cfg.Demo
+	d := h.cfg.Demo
+	info := web.DemoInfo{
+		Account: d.Account, Email: d.Email, Plants: d.Plants, Groups: d.Groups, Stations: d.Stations, SKUs: d.SKUs, APIKey: d.APIKey, BaseURL: d.BaseURL,
+	}
 	info.Enter = func() (string, error) {
 		a := h.app.Load()
 		if a == nil || !a.gate.TryRLock() {
@@ -160,9 +165,9 @@ func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Run listens, opens the store and serves until ctx ends; then it answers what it has begun, closes the store, and
 // returns. A damaged store does not end it: the service stays and says what is wrong. started, when not nil, is called
 // once the store was opened, found damaged, or waits for room on a full disk or for the clock, with the address that
-// people use. Run may be called once. Errors: *SettingError, kv.ErrLocked, kv.ErrNewer and others of Open.
+// people use. Run may be called once. Errors: *config.Error, kv.ErrLocked, kv.ErrNewer and others of Open.
 func (h *Host) Run(ctx context.Context, started func(url string)) error {
-	if err := makeDataDir(h.cfg.DataDir); err != nil {
+	if err := datadir.Make(h.cfg.DataDir, StoreFile); err != nil {
 		return fmt.Errorf("make the data directory: %w; choose another with --data-dir", err)
 	}
 	unlock, err := lockHost(h.cfg.DataDir)
@@ -171,7 +176,7 @@ func (h *Host) Run(ctx context.Context, started func(url string)) error {
 	}
 	defer unlock()
 	tidyScratch(h.cfg.DataDir)
-	h.cfg.limitMemory()
+	limitMemory(h.cfg.Memory)
 	go keepMemorySmall(ctx)
 	watching, unwatch := context.WithCancel(ctx)
 	var watcher sync.WaitGroup

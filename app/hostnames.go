@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"opsmon/app/host/certs"
+	"opsmon/app/host/config"
 )
 
 // hostNames knows by which names and addresses the service may be asked for. A page of another site whose name was made to
@@ -30,41 +31,23 @@ type hostNames struct {
 const lookAgain = time.Second
 
 // newHostNames returns what a configuration lets the service be asked for.
-func newHostNames(c Config, cert func() []string) *hostNames {
+func newHostNames(c config.Settings, cert func() []string) *hostNames {
 	h := &hostNames{cert: cert, machine: func() ([]string, []netip.Addr) { return certs.Machine(c.Name) }}
 	if u, err := url.Parse(c.URL); err == nil {
-		h.set = append(h.set, tidyHost(u.Host))
+		h.set = append(h.set, config.TidyHost(u.Host))
 	}
 	for _, address := range []string{c.Listen, c.ClearListen} {
-		if host, _, err := net.SplitHostPort(address); err == nil && !everywhere(host) {
-			h.set = append(h.set, tidyHost(host))
+		if host, _, err := net.SplitHostPort(address); err == nil && !config.Everywhere(host) {
+			h.set = append(h.set, config.TidyHost(host))
 		}
 	}
-	h.set = append(h.set, c.hostNames()...)
+	h.set = append(h.set, c.HostNameList()...)
 	return h
-}
-
-// hostNames returns the items of the setting.
-func (c Config) hostNames() (list []string) {
-	for name := range strings.SplitSeq(c.HostNames, ",") {
-		if name = tidyHost(strings.TrimSpace(name)); name != "" {
-			list = append(list, name)
-		}
-	}
-	return list
-}
-
-// tidyHost returns the host of a Host header without port and final dot, in small letters.
-func tidyHost(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	return strings.TrimSuffix(strings.ToLower(strings.Trim(host, "[]")), ".")
 }
 
 // has reports whether the service may be asked for by the host of a request. One without a host is none of a browser's.
 func (h *hostNames) has(r *http.Request) bool {
-	host := tidyHost(r.Host)
+	host := config.TidyHost(r.Host)
 	if host == "" || host == "localhost" || strings.HasSuffix(host, ".localhost") || covered(h.set, host) {
 		return true
 	}

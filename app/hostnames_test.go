@@ -11,11 +11,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"opsmon/app/host/config"
 )
 
 // TestHostNames: the service is asked for by its names and addresses, and by nothing else.
 func TestHostNames(t *testing.T) {
-	cfg := DefaultConfig()
+	cfg := config.Defaults()
 	cfg.Name, cfg.URL, cfg.HostNames = "opsmon", "https://ops.plant.example:8443/", "mes.example, *.sub.example,192.0.2.7"
 	h := newHostNames(cfg, func() []string { return []string{"cert.example", "*.Wild.example"} })
 	h.machine = func() ([]string, []netip.Addr) {

@@ -38,7 +38,10 @@ var groups = []group{
 
 // beyond are imports that the groups do not allow, each for a reason.
 var beyond = map[string][]string{
-	"app/account":       {"app/ingest/transform"},                   // a manifest's expressions are checked when it is applied
+	"app/account": {"app/ingest/transform"}, // a manifest's expressions are checked when it is applied
+	// Topics, brokers' addresses and expressions in settings are checked before anything is opened, by the rooms that use
+	// them, which also state the default limits.
+	"app/host/config":   {"app/ingest/mqtt", "app/ingest/signal", "app/ingest/transform"},
 	"app/engine/floor":  {"app/ingest/signal", "app/deliver/event"}, // it takes in the one and gives out the other, within its transactions
 	"app/engine/report": {"app/ingest/signal"},                      // cycle times are measured from signal to signal
 	"app/work/issue":    {"app/deliver/event"},                      // what people do is told as it is stored

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"opsmon/app/auth"
+	"opsmon/app/host/config"
 	"opsmon/app/httpapi"
 )
 
@@ -45,12 +46,12 @@ const keptPart = 64
 func (p *places) enter(c *limitedConn) (ok bool, out *limitedConn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	local := loopback(c.host)
+	local := config.Loopback(c.host)
 	switch {
 	case !local && p.from[c.host] >= p.mostFrom:
 		out = p.least(func(other *limitedConn) bool { return other.host == c.host })
 	case len(p.all) >= p.most || !local && len(p.all) >= p.most-p.most/keptPart:
-		out = p.least(func(other *limitedConn) bool { return local || !loopback(other.host) })
+		out = p.least(func(other *limitedConn) bool { return local || !config.Loopback(other.host) })
 	default:
 		ok = true
 	}
@@ -130,7 +131,7 @@ func (l *limitListener) Accept() (net.Conn, error) {
 // machine has as many addresses in it as it likes.
 func hostOf(c net.Conn) string {
 	host, _, err := net.SplitHostPort(c.RemoteAddr().String())
-	if err != nil || loopback(host) {
+	if err != nil || config.Loopback(host) {
 		return host
 	}
 	return auth.AddressKey(host)

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 
 	"opsmon/app/auth"
+	"opsmon/app/host/config"
 	"opsmon/app/httpapi"
 	"opsmon/app/test/apptest"
 )
@@ -27,14 +28,14 @@ type running struct {
 	stop func() error
 }
 
-func testConfig(t *testing.T) Config {
-	cfg := DefaultConfig()
-	cfg.DataDir, cfg.Listen, cfg.workFactor = t.TempDir(), "127.0.0.1:0", 10
+func testConfig(t *testing.T) config.Settings {
+	cfg := config.Defaults()
+	cfg.DataDir, cfg.Listen, cfg.WorkFactor = t.TempDir(), "127.0.0.1:0", 10
 	return cfg
 }
 
 // opened gives an App with one account.
-func opened(t *testing.T, cfg Config) (*App, string) {
+func opened(t *testing.T, cfg config.Settings) (*App, string) {
 	t.Helper()
 	a, err := Open(cfg, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -51,7 +52,7 @@ func opened(t *testing.T, cfg Config) (*App, string) {
 }
 
 // serve runs a service with one account until the test ends or stop is called.
-func serve(t *testing.T, cfg Config, adjust ...func(*Host)) *running {
+func serve(t *testing.T, cfg config.Settings, adjust ...func(*Host)) *running {
 	t.Helper()
 	a, key := opened(t, cfg)
 	if err := a.Close(); err != nil {

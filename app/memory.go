@@ -13,13 +13,9 @@ import (
 	"strings"
 	"time"
 
+	"opsmon/app/host/config"
 	"opsmon/app/httpapi"
 )
-
-// Memory says how much memory the service may use.
-type Memory struct {
-	Limit int `yaml:"limit"` // MiB; 0 = made from the machine's
-}
 
 // The limits of a machine that is told nothing: a share of what it has, within bounds. What the plant needs is far less;
 // the rest is room for large answers.
@@ -31,10 +27,10 @@ const (
 
 // memoryLimit returns the bytes that the runtime may use: the setting, else GOMEMLIMIT, which the runtime has read, else a
 // share of the memory that there is.
-func (c Config) memoryLimit(goMemLimit string, machine uint64) int64 {
+func memoryLimit(setting config.Memory, goMemLimit string, machine uint64) int64 {
 	switch {
-	case c.Memory.Limit > 0:
-		return int64(c.Memory.Limit) << 20
+	case setting.Limit > 0:
+		return int64(setting.Limit) << 20
 	case goMemLimit != "":
 		return debug.SetMemoryLimit(-1)
 	case machine == 0:
@@ -44,8 +40,8 @@ func (c Config) memoryLimit(goMemLimit string, machine uint64) int64 {
 }
 
 // limitMemory sets the limit of this process. It is a soft one: near it memory is collected more often, and nothing fails.
-func (c Config) limitMemory() {
-	debug.SetMemoryLimit(c.memoryLimit(os.Getenv("GOMEMLIMIT"), machineMemory()))
+func limitMemory(setting config.Memory) {
+	debug.SetMemoryLimit(memoryLimit(setting, os.Getenv("GOMEMLIMIT"), machineMemory()))
 }
 
 // How the heap is kept small. The runtime lets garbage grow to what is alive: with large documents that is a hundred

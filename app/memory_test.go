@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"testing"
+
+	"opsmon/app/host/config"
 )
 
 // The limit is the setting, else GOMEMLIMIT, else a share of the machine's memory within bounds.
@@ -22,7 +24,7 @@ func TestMemoryLimit(t *testing.T) {
 		{0, "", 8192 * mib, 2048 * mib}, {0, "", 2048 * mib, 512 * mib}, {0, "", 512 * mib, 256 * mib}, {0, "", 65536 * mib, 2048 * mib},
 		{0, "", 0, 2048 * mib}, {300, "", 8192 * mib, 300 * mib}, {300, "1GiB", 8192 * mib, 300 * mib}, {0, "1GiB", 8192 * mib, is},
 	} {
-		if got := (Config{Memory: Memory{Limit: test.set}}).memoryLimit(test.runtime, test.machine); got != test.want {
+		if got := memoryLimit(config.Memory{Limit: test.set}, test.runtime, test.machine); got != test.want {
 			t.Errorf("%+v: %d", test, got)
 		}
 	}

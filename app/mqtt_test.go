@@ -19,6 +19,7 @@ import (
 	paho "github.com/eclipse/paho.mqtt.golang"
 
 	"opsmon/app/auth"
+	"opsmon/app/host/config"
 	"opsmon/app/ingest/signal"
 	"opsmon/app/ingest/transform"
 	"opsmon/app/test/apptest"
@@ -204,7 +205,7 @@ func TestMosquitto(t *testing.T) {
 func TestMQTTInTheClear(t *testing.T) {
 	for networks, in := range map[string]bool{"10.0.0.0/8, ::1": false, "10.0.0.0/8,127.0.0.0/8": true, "127.0.0.1": true} {
 		cfg := testConfig(t)
-		cfg.MQTT.Insecure = MQTTInsecure{Listen: "127.0.0.1:0", Networks: networks}
+		cfg.MQTT.Insecure = config.MQTTInsecure{Listen: "127.0.0.1:0", Networks: networks}
 		if err := cfg.Check(); err != nil {
 			t.Fatal(err)
 		}
@@ -264,7 +265,7 @@ func TestMQTTKilled(t *testing.T) {
 		p.Kill()
 		running.Wait()
 	}
-	cfg := DefaultConfig()
+	cfg := config.Defaults()
 	cfg.DataDir = dir
 	a, _ := opened(t, cfg)
 	defer a.Close()
@@ -311,7 +312,7 @@ func TestPlantBrokerSettings(t *testing.T) {
 	if _, err := firstLine(os.DevNull); err == nil || !strings.Contains(err.Error(), "it is no file") {
 		t.Errorf("a device is read for the password: %v", err)
 	}
-	cfg.PlantBroker = PlantBroker{URL: "mqtt://127.0.0.1:1", Username: "opsmon", PasswordFile: password, Topics: "plant/#", Template: "plant/{station}", Mapping: "$"}
+	cfg.PlantBroker = config.PlantBroker{URL: "mqtt://127.0.0.1:1", Username: "opsmon", PasswordFile: password, Topics: "plant/#", Template: "plant/{station}", Mapping: "$"}
 	if err := cfg.Check(); err != nil {
 		t.Fatal(err)
 	}

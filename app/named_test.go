@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"opsmon/app/host/backup"
+	"opsmon/app/host/config"
 	"opsmon/app/test/apptest"
 )
 
@@ -36,13 +37,13 @@ var namedText = map[string]string{
 }
 
 // naming gives an App whose app.yaml names a file with each setting that can, in the directory etc.
-func naming(t *testing.T) (a *App, cfg Config, etc string) {
+func naming(t *testing.T) (a *App, cfg config.Settings, etc string) {
 	t.Helper()
 	cfg, etc = testConfig(t), filepath.ToSlash(t.TempDir())
 	for name, text := range namedText {
 		apptest.WriteIn(t, etc, name, text)
 	}
-	apptest.WriteIn(t, cfg.DataDir, ConfigFile, strings.ReplaceAll(namingAll, "DIR", etc))
+	apptest.WriteIn(t, cfg.DataDir, config.File, strings.ReplaceAll(namingAll, "DIR", etc))
 	a, _ = opened(t, cfg)
 	return a, cfg, etc
 }
@@ -70,7 +71,7 @@ func TestRestoreBrings(t *testing.T) {
 	if err != nil || bytes.Contains(b, []byte("its key")) {
 		t.Errorf("the key can be read: %v", err)
 	}
-	text := apptest.ReadIn(t, cfg.DataDir, ConfigFile)
+	text := apptest.ReadIn(t, cfg.DataDir, config.File)
 	for name := range namedText {
 		removed(t, etc, name)
 	}
@@ -97,7 +98,7 @@ func TestRestoreBrings(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, info, err)
 		}
 	}
-	now := apptest.ReadIn(t, there.DataDir, ConfigFile)
+	now := apptest.ReadIn(t, there.DataDir, config.File)
 	replaced := strings.NewReplacer(etc+"/plant.crt,"+etc+"/plant.key", "files/tls.crt,files/tls.key", etc+"/secret.txt", "files/backup.passphrase",
 		etc+"/broker-ca.pem", "files/plantBroker.ca", etc+"/broker.password", "files/plantBroker.password")
 	if want := replaced.Replace(text); now != want {
@@ -106,7 +107,7 @@ func TestRestoreBrings(t *testing.T) {
 	if names := strings.Join(namesIn(filepath.Join(there.DataDir, "files")), " "); strings.Count(names, ".before-restore-") != 5 || strings.Contains(names, "failed") {
 		t.Errorf("the folder has %s", names)
 	}
-	here, err := ReadConfig(there.DataDir, os.Getenv)
+	here, err := config.Load(there.DataDir, os.Getenv)
 	if err != nil || len(here.Missing()) != 0 {
 		t.Errorf("%v are missing, %v", here.Missing(), err)
 	}
@@ -128,12 +129,12 @@ func TestRestoreWrongEnvironment(t *testing.T) {
 	}
 	t.Setenv("APP_AUDIT_DAYS", "many")
 	there := testConfig(t)
-	if got, err := Restore(t.Context(), there, in); err != nil || len(got.Brought) != 0 || slices.Contains(namesIn(there.DataDir), NamedDir) {
+	if got, err := Restore(t.Context(), there, in); err != nil || len(got.Brought) != 0 || slices.Contains(namesIn(there.DataDir), config.FilesDir) {
 		t.Errorf("with all of them there: %+v, %v", got, err)
 	}
 	removed(t, etc, "broker-ca.pem")
 	got, err := Restore(t.Context(), there, in)
-	if err != nil || len(got.Brought) != 1 || got.Brought[0].Instead == "" || !strings.Contains(apptest.ReadIn(t, there.DataDir, ConfigFile), "files/plantBroker.ca") {
+	if err != nil || len(got.Brought) != 1 || got.Brought[0].Instead == "" || !strings.Contains(apptest.ReadIn(t, there.DataDir, config.File), "files/plantBroker.ca") {
 		t.Errorf("without one: %+v, %v", got, err)
 	}
 }
@@ -151,19 +152,19 @@ func TestRestoreLeaves(t *testing.T) {
 	all := RestoreInput{Path: sealed, Name: "x", Passphrase: "correct horse"}
 	there := testConfig(t)
 	got, err := Restore(t.Context(), there, all)
-	if err != nil || len(got.Brought) != 0 || len(got.Missing) != 0 || apptest.ReadIn(t, there.DataDir, ConfigFile) != strings.ReplaceAll(namingAll, "DIR", etc) {
+	if err != nil || len(got.Brought) != 0 || len(got.Missing) != 0 || apptest.ReadIn(t, there.DataDir, config.File) != strings.ReplaceAll(namingAll, "DIR", etc) {
 		t.Errorf("with all of them there: %+v, %v", got, err)
 	}
-	if _, err := os.Stat(filepath.Join(there.DataDir, NamedDir)); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(there.DataDir, config.FilesDir)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("there is a folder: %v", err)
 	}
 	removed(t, etc, "plant.key", "broker.password")
 	there = testConfig(t)
 	got, err = Restore(t.Context(), there, all)
-	if err != nil || fmt.Sprint(namesIn(filepath.Join(there.DataDir, NamedDir))) != "[plantBroker.password tls.crt tls.key]" || len(got.Missing) != 0 {
+	if err != nil || fmt.Sprint(namesIn(filepath.Join(there.DataDir, config.FilesDir))) != "[plantBroker.password tls.crt tls.key]" || len(got.Missing) != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if cfg, err := ReadConfig(there.DataDir, os.Getenv); err != nil || cfg.PlantBroker.CA != etc+"/broker-ca.pem" || apptest.ReadIn(t, etc, "broker-ca.pem") != "a newer authority" || apptest.ReadIn(t, etc, "plant.crt") != "a certificate" {
+	if cfg, err := config.Load(there.DataDir, os.Getenv); err != nil || cfg.PlantBroker.CA != etc+"/broker-ca.pem" || apptest.ReadIn(t, etc, "broker-ca.pem") != "a newer authority" || apptest.ReadIn(t, etc, "plant.crt") != "a certificate" {
 		t.Errorf("%+v, %v", cfg.PlantBroker, err)
 	}
 	// The passphrase of all backups is not in one that another passphrase opens.
@@ -177,7 +178,7 @@ func TestRestoreLeaves(t *testing.T) {
 	t.Setenv("APP_PLANT_BROKER_PASSWORD_FILE", filepath.Join(etc, "elsewhere"))
 	there = testConfig(t)
 	got, err = Restore(t.Context(), there, all)
-	if err != nil || slices.Contains(namesIn(filepath.Join(there.DataDir, NamedDir)), "plantBroker.password") || len(got.Missing) != 1 || filepath.Base(got.Missing[0]) != "elsewhere" {
+	if err != nil || slices.Contains(namesIn(filepath.Join(there.DataDir, config.FilesDir)), "plantBroker.password") || len(got.Missing) != 1 || filepath.Base(got.Missing[0]) != "elsewhere" {
 		t.Errorf("with the environment: %+v, %v", got, err)
 	}
 }
@@ -186,7 +187,7 @@ func TestRestoreLeaves(t *testing.T) {
 func TestRestoreHostile(t *testing.T) {
 	cfg := testConfig(t)
 	device := map[bool]string{true: `\\.\NUL`, false: "/dev/zero"}[runtime.GOOS == "windows"]
-	apptest.WriteIn(t, cfg.DataDir, ConfigFile, "plantBroker:\n  url: mqtts://broker.plant.example\n  topics: line/+\n  ca: '"+device+"'\n  passwordFile: /nowhere/at/all\n")
+	apptest.WriteIn(t, cfg.DataDir, config.File, "plantBroker:\n  url: mqtts://broker.plant.example\n  topics: line/+\n  ca: '"+device+"'\n  passwordFile: /nowhere/at/all\n")
 	a, _ := opened(t, cfg)
 	evil := func(name string) string {
 		t.Helper()
@@ -203,14 +204,14 @@ func TestRestoreHostile(t *testing.T) {
 		if _, err := Restore(t.Context(), there, RestoreInput{Path: evil(name), Name: "x"}); err == nil || !strings.Contains(err.Error(), "holds "+name) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if names := namesIn(there.DataDir); slices.Contains(names, NamedDir) || slices.Contains(names, StoreFile) {
+		if names := namesIn(there.DataDir); slices.Contains(names, config.FilesDir) || slices.Contains(names, StoreFile) {
 			t.Errorf("%s: there are %v", name, names)
 		}
 	}
 	// One that no setting names is left out; one of a setting goes into the folder, wherever the setting has it.
 	there := testConfig(t)
 	got, err := Restore(t.Context(), there, RestoreInput{Path: evil("files/tls.key"), Name: "x"})
-	if err != nil || len(got.Brought) != 0 || slices.Contains(namesIn(there.DataDir), NamedDir) {
+	if err != nil || len(got.Brought) != 0 || slices.Contains(namesIn(there.DataDir), config.FilesDir) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	there = testConfig(t)
@@ -224,7 +225,7 @@ func TestRestoreHostile(t *testing.T) {
 	// A folder that leads elsewhere is refused.
 	there = testConfig(t)
 	elsewhere := t.TempDir()
-	if err := os.Symlink(elsewhere, filepath.Join(there.DataDir, NamedDir)); err != nil {
+	if err := os.Symlink(elsewhere, filepath.Join(there.DataDir, config.FilesDir)); err != nil {
 		t.Skip(err)
 	}
 	if _, err := Restore(t.Context(), there, RestoreInput{Path: evil("files/plantBroker.password"), Name: "x"}); err == nil || len(namesIn(elsewhere)) != 0 {
@@ -240,7 +241,7 @@ func TestRestoreBringsUnnamed(t *testing.T) {
 	apptest.Long(t)
 	cfg := testConfig(t)
 	const text = "smtp:\n  username: &same broker-ca.pem\nplantBroker:\n  url: mqtts://broker.plant.example\n  topics: line/+\n  ca: *same\n"
-	apptest.WriteIn(t, cfg.DataDir, ConfigFile, text)
+	apptest.WriteIn(t, cfg.DataDir, config.File, text)
 	apptest.WriteIn(t, cfg.DataDir, "broker-ca.pem", "an authority")
 	a, _ := opened(t, cfg)
 	sealed := backedUp(t, a, "correct horse")
@@ -251,7 +252,7 @@ func TestRestoreBringsUnnamed(t *testing.T) {
 	in := func(name string) string { return filepath.Join(there.DataDir, filepath.FromSlash(name)) }
 	got, err := Restore(t.Context(), there, RestoreInput{Path: sealed, Name: "x", Passphrase: "correct horse"})
 	want := []BroughtFile{{Setting: "plantBroker.ca", Path: in("files/plantBroker.ca"), Instead: in("broker-ca.pem")}}
-	if err != nil || !slices.Equal(got.Brought, want) || !slices.Equal(got.Missing, []string{in("broker-ca.pem")}) || apptest.ReadIn(t, there.DataDir, ConfigFile) != text {
+	if err != nil || !slices.Equal(got.Brought, want) || !slices.Equal(got.Missing, []string{in("broker-ca.pem")}) || apptest.ReadIn(t, there.DataDir, config.File) != text {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if apptest.ReadIn(t, there.DataDir, "files/plantBroker.ca") != "an authority" {
@@ -265,7 +266,7 @@ func TestNamedAtBackup(t *testing.T) {
 	apptest.Long(t)
 	cfg := testConfig(t)
 	apptest.WriteIn(t, cfg.DataDir, "tls/plant.crt", "a certificate")
-	apptest.WriteIn(t, cfg.DataDir, ConfigFile, "tls: tls/plant.crt,plant.key\n")
+	apptest.WriteIn(t, cfg.DataDir, config.File, "tls: tls/plant.crt,plant.key\n")
 	a, _ := opened(t, cfg)
 	defer a.Close()
 	m, err := backup.Inspect(backedUp(t, a, "correct horse"), "correct horse")
@@ -276,7 +277,7 @@ func TestNamedAtBackup(t *testing.T) {
 	}
 	var log bytes.Buffer
 	a.log = slog.New(slog.NewTextHandler(&log, nil))
-	apptest.WriteIn(t, cfg.DataDir, ConfigFile, "nmae: plant\n")
+	apptest.WriteIn(t, cfg.DataDir, config.File, "nmae: plant\n")
 	m, err = backup.Inspect(backedUp(t, a, "correct horse"), "correct horse")
 	if err != nil || len(m.Entries) != 3 || !strings.Contains(log.String(), "app.yaml line 1") || strings.Contains(log.String(), "nmae") {
 		t.Errorf("%+v, %v; %s", m.Entries, err, log.String())
@@ -295,7 +296,7 @@ func TestRestoreBringsKilled(t *testing.T) {
 	from, work := t.TempDir(), t.TempDir()
 	apptest.Initialise(t, from, "--domain", "northgate.example")
 	cert, key, _ := certificate(t)
-	apptest.WriteIn(t, from, ConfigFile, "tls: '"+cert+","+key+"'\n")
+	apptest.WriteIn(t, from, config.File, "tls: '"+cert+","+key+"'\n")
 	plant, secret := filepath.Join(work, "plant.backup"), filepath.Join(work, "secret.txt")
 	apptest.WriteIn(t, work, "secret.txt", "correct horse\n")
 	for _, args := range [][]string{{"backup", plant, "--passphrase-file", secret}, {"user", "add", "late@northgate.example", "--role", "member"}} {
@@ -303,7 +304,7 @@ func TestRestoreBringsKilled(t *testing.T) {
 			t.Fatalf("%v: %s%s", args, out, stderr)
 		}
 	}
-	apptest.WriteIn(t, from, ConfigFile, "logLevel: warn\n")
+	apptest.WriteIn(t, from, config.File, "logLevel: warn\n")
 	removed(t, "", cert, key)
 	restored := map[bool]int{}
 	for _, step := range []string{"settings changed", "journal written", "journal", "moved app.db", "moved app.yaml", "moved files/tls.crt", "moved", "the end"} {
@@ -322,7 +323,7 @@ func TestRestoreBringsKilled(t *testing.T) {
 				t.Errorf("%s serves %s%s", p.URL, list, stderr)
 			}
 			restored[isNew]++
-			if text := apptest.ReadIn(t, dir, ConfigFile); text != map[bool]string{false: "logLevel: warn\n", true: "tls: 'files/tls.crt,files/tls.key'\n"}[isNew] {
+			if text := apptest.ReadIn(t, dir, config.File); text != map[bool]string{false: "logLevel: warn\n", true: "tls: 'files/tls.crt,files/tls.key'\n"}[isNew] {
 				t.Errorf("%s serves with %s", p.URL, text)
 			}
 			if names := namesIn(dir); slices.Contains(names, "restore.new") || slices.Contains(names, "restore.json") {

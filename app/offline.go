@@ -7,12 +7,13 @@ import (
 	"net/http"
 
 	"opsmon/app/errdefs"
+	"opsmon/app/host/config"
 	"opsmon/app/httpapi"
 )
 
 // Offline serves the machine's own administrator what is done with a data directory while nobody has its store open: POST
 // /local/restore and /local/compact. All else gets 503. It must never be reachable from the network.
-func Offline(cfg Config, log *slog.Logger) http.Handler {
+func Offline(cfg config.Settings, log *slog.Logger) http.Handler {
 	return httpapi.New(httpapi.Config{
 		Log: log, Version: BuildInfo().Version, Closed: func() error { return errOffline }, Restorer: offline{cfg},
 		Backups: httpapi.Backups{Scratch: cfg.DataDir},
@@ -27,7 +28,7 @@ func Offline(cfg Config, log *slog.Logger) http.Handler {
 var errOffline = errors.New("no service runs on the data directory")
 
 // offline restores where no service runs.
-type offline struct{ cfg Config }
+type offline struct{ cfg config.Settings }
 
 // Restore implements httpapi.Restorer.
 func (o offline) Restore(ctx context.Context, in RestoreInput) (Restored, error) {

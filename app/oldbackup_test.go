@@ -11,6 +11,7 @@ import (
 	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/host/backup"
+	"opsmon/app/host/config"
 	"opsmon/app/test/apptest"
 )
 
@@ -83,7 +84,7 @@ func TestOldBackups(t *testing.T) {
 func makeOldBackup(t *testing.T, path string, encrypted bool) {
 	t.Helper()
 	cfg := testConfig(t)
-	apptest.WriteIn(t, cfg.DataDir, ConfigFile, "logLevel: info\nsmtp:\n  host: mail\n  from: a@b.example\n  password: not a real one\n")
+	apptest.WriteIn(t, cfg.DataDir, config.File, "logLevel: info\nsmtp:\n  host: mail\n  from: a@b.example\n  password: not a real one\n")
 	apptest.WriteIn(t, cfg.DataDir, "tls/ca.key", "a key")
 	a, _ := opened(t, cfg)
 	defer a.Close()

@@ -21,6 +21,7 @@ import (
 	mqtt "github.com/mochi-mqtt/server/v2"
 	"github.com/mochi-mqtt/server/v2/packets"
 
+	"opsmon/app/host/config"
 	"opsmon/app/ingest/signal"
 	"opsmon/app/test/apptest"
 )
@@ -147,7 +148,7 @@ func TestPlantBrokerOverTLS(t *testing.T) {
 			tt.of.t = t
 			b, port, gone := tt.of.broker(tt.host, tt.ip)
 			cfg := testConfig(t)
-			cfg.PlantBroker = PlantBroker{URL: "mqtts://127.0.0.1:" + port, CA: tt.ca, Topics: "line/#", Template: "line/{station}"}
+			cfg.PlantBroker = config.PlantBroker{URL: "mqtts://127.0.0.1:" + port, CA: tt.ca, Topics: "line/#", Template: "line/{station}"}
 			if err := cfg.Check(); err != nil {
 				t.Fatal(err)
 			}

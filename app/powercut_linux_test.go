@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"opsmon/app/host/backup"
+	"opsmon/app/host/config"
 	"opsmon/app/ingest/signal"
 	"opsmon/app/test/apptest"
 	"opsmon/kv/powercut"
@@ -222,7 +223,7 @@ const signalPrefix = "signal-"
 
 // afterCut starts on what is left of a data directory, which must be whole and know the keys, and the signals of such ids.
 func afterCut(dir string, keys []string) error {
-	cfg := DefaultConfig()
+	cfg := config.Defaults()
 	cfg.DataDir = dir
 	a, err := Open(cfg, slog.New(slog.DiscardHandler))
 	if err != nil {

@@ -16,6 +16,8 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
 	"opsmon/app/host/backup"
+	"opsmon/app/host/config"
+	"opsmon/app/host/datadir"
 	"opsmon/app/host/upgrade"
 	"opsmon/app/httpapi"
 	"opsmon/app/instant"
@@ -38,8 +40,8 @@ const keepPrevious = 3
 // Restore puts a backup in the place of a store that no service uses, and makes the data directory when it is not there.
 // It verifies the backup first, keeps what was there before, opens what was restored, and goes back when that does not
 // work. Errors: those of backup.Prepare and backup.Prepared.Swap; of opening what was restored.
-func Restore(ctx context.Context, cfg Config, in RestoreInput) (Restored, error) {
-	if err := makeDataDir(cfg.DataDir); err != nil {
+func Restore(ctx context.Context, cfg config.Settings, in RestoreInput) (Restored, error) {
+	if err := datadir.Make(cfg.DataDir, StoreFile); err != nil {
 		return Restored{}, fmt.Errorf("make the data directory: %w; choose another", err)
 	}
 	unlock, err := lockHost(cfg.DataDir)
@@ -64,8 +66,8 @@ func Restore(ctx context.Context, cfg Config, in RestoreInput) (Restored, error)
 }
 
 // tryOut opens a store as the service does, and closes it.
-func tryOut(cfg Config) error {
-	cfg.SMTP = SMTP{TLS: "none"}
+func tryOut(cfg config.Settings) error {
+	cfg.SMTP = config.SMTP{TLS: "none"}
 	a, err := open(cfg, slog.New(slog.DiscardHandler), newBaseURL(cfg), nil, anyTime)
 	if err != nil {
 		return err
@@ -86,7 +88,7 @@ func (h *Host) Restore(ctx context.Context, in RestoreInput) (Restored, error) {
 	}
 	r.tidy()
 	if r.wrong != nil {
-		h.log.Error("the settings of the backup that was restored cannot be used: see app doctor", slog.String("at", whereWrong(r.wrong)))
+		h.log.Error("the settings of the backup that was restored cannot be used: see app doctor", slog.String("at", config.Where(r.wrong)))
 	}
 	h.log.Warn("a backup was restored", slog.String("file", in.Name), slog.Time("madeAt", r.prepared.Manifest.MadeAt), slog.String("previous", r.result.Previous))
 	return r.result, nil
@@ -134,21 +136,21 @@ type restores struct {
 
 // restore is a restore that is under way.
 type restore struct {
-	cfg      Config
+	cfg      config.Settings
 	prepared *backup.Prepared
 	result   Restored
 	wrong    error // what is wrong with the backup's settings, where they are now; nil = nothing
 }
 
 // prepareRestore unpacks a backup beside the store, verified and ready to take its place.
-func prepareRestore(ctx context.Context, cfg Config, in RestoreInput) (*restore, error) {
+func prepareRestore(ctx context.Context, cfg config.Settings, in RestoreInput) (*restore, error) {
 	about, err := backup.Inspect(in.Path, "")
 	if err != nil {
 		return nil, err
 	}
 	detail := map[string]string{"madeAt": instant.Format(about.MadeAt), "app": about.App}
 	p, err := backup.Prepare(ctx, backup.RestoreConfig{
-		Path: in.Path, Passphrase: in.Passphrase, Dir: cfg.DataDir, Store: storeConfig(cfg), Usable: cfg.unusable, Progress: in.Progress, Clock: cfg.Clock,
+		Path: in.Path, Passphrase: in.Passphrase, Dir: cfg.DataDir, Store: storeConfig(cfg), Usable: cfg.Unusable, Progress: in.Progress, Clock: cfg.Clock,
 		Transform: func(tx *kv.Tx) error {
 			if err := auth.EndSignIns(tx); err != nil {
 				return err
@@ -161,7 +163,7 @@ func prepareRestore(ctx context.Context, cfg Config, in RestoreInput) (*restore,
 	}
 	for _, e := range p.Manifest.Entries {
 		// The service's own files of state are nobody's to bring.
-		if e.Name != StoreFile && e.Name != ConfigFile && path.Dir(e.Name) != CertificateDir && !isNamed(e) {
+		if e.Name != StoreFile && e.Name != config.File && path.Dir(e.Name) != CertificateDir && !config.IsNamed(e) {
 			return nil, errors.Join(fmt.Errorf("%s holds %s, which is no part of a backup; nothing was changed", in.Name, e.Name), p.Discard())
 		}
 	}
@@ -175,7 +177,7 @@ func prepareRestore(ctx context.Context, cfg Config, in RestoreInput) (*restore,
 // swap makes the exchange and says what it has changed. The undo puts everything back.
 func (r *restore) swap() (undo func() error, err error) {
 	dir, m := r.cfg.DataDir, r.prepared.Manifest
-	before, _ := os.ReadFile(r.at(ConfigFile)) // unreadable is as good as not there
+	before, _ := os.ReadFile(r.at(config.File)) // unreadable is as good as not there
 	swapped, err := r.prepared.Swap()
 	if err != nil {
 		return nil, err
@@ -183,7 +185,7 @@ func (r *restore) swap() (undo func() error, err error) {
 	if err := r.handOver(m); err != nil {
 		return nil, errors.Join(fmt.Errorf("what was restored cannot be used, and what was there before was put back: %w", err), swapped.Undo())
 	}
-	after, _ := os.ReadFile(r.at(ConfigFile))
+	after, _ := os.ReadFile(r.at(config.File))
 	r.result.SettingsChanged = string(before) != string(after)
 	r.tellUnusable()
 	r.result.MadeAt, r.result.App, r.result.Previous, r.result.Settings, r.result.Omitted = instant.Of(m.MadeAt), m.App, swapped.Previous, swapped.Settings, append([]string{}, m.Omitted...)
@@ -194,7 +196,7 @@ func (r *restore) swap() (undo func() error, err error) {
 		}
 	}
 	r.result.Missing = []string{}
-	if cfg, err := ReadConfig(dir, os.Getenv); err == nil {
+	if cfg, err := config.Load(dir, os.Getenv); err == nil {
 		for _, file := range cfg.Missing() {
 			r.result.Missing = append(r.result.Missing, file.Path)
 		}
@@ -205,14 +207,14 @@ func (r *restore) swap() (undo func() error, err error) {
 
 // tellUnusable says what is wrong with the backup's settings, and where they are now.
 func (r *restore) tellUnusable() {
-	wrong, setting := r.prepared.Unusable, (*SettingError)(nil)
+	wrong, setting := r.prepared.Unusable, (*config.Error)(nil)
 	if wrong == nil {
 		return
 	}
 	r.result.SettingsFile = r.at(backup.SettingsBeside)
 	if errors.As(wrong, &setting) {
-		if at, found := strings.CutPrefix(setting.Origin, r.at(ConfigFile)); found {
-			wrong = &SettingError{r.result.SettingsFile + at, setting.Err}
+		if at, found := strings.CutPrefix(setting.Origin, r.at(config.File)); found {
+			wrong = &config.Error{Origin: r.result.SettingsFile + at, Err: setting.Err}
 		}
 	}
 	r.wrong, r.result.SettingsProblem = wrong, wrong.Error()
@@ -237,14 +239,14 @@ func (r *restore) handOver(m backup.Manifest) error {
 	for _, name := range names {
 		path := r.at(name)
 		if dir := filepath.Dir(path); dir != filepath.Clean(r.cfg.DataDir) {
-			if err := handOver(r.cfg.DataDir, dir); err != nil {
+			if err := datadir.HandOver(r.cfg.DataDir, dir); err != nil {
 				return err
 			}
 		}
 		if _, err := os.Lstat(path); err != nil {
 			continue // the one that was there stays
 		}
-		if err := handOver(r.cfg.DataDir, path); err != nil {
+		if err := datadir.HandOver(r.cfg.DataDir, path); err != nil {
 			return err
 		}
 	}
@@ -254,7 +256,7 @@ func (r *restore) handOver(m backup.Manifest) error {
 // tidy removes all but the newest former stores, each with the files that were kept with it. What cannot be removed is
 // left for the next restore.
 func (r *restore) tidy() {
-	dirs := []string{r.cfg.DataDir, r.at(CertificateDir), r.at(NamedDir)}
+	dirs := []string{r.cfg.DataDir, r.at(CertificateDir), r.at(config.FilesDir)}
 	for _, what := range []string{".before-restore-", ".failed-restore-"} {
 		var stamps []string // of the former stores, in the order of time
 		for _, name := range namesIn(dirs[0]) {

@@ -20,6 +20,7 @@ import (
 	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/host/backup"
+	"opsmon/app/host/config"
 	"opsmon/app/test/apptest"
 	"opsmon/kv"
 )
@@ -157,7 +158,7 @@ func TestTidyScratch(t *testing.T) {
 func TestRestoreGoesBack(t *testing.T) {
 	other := testConfig(t)
 	a, _ := opened(t, other)
-	apptest.WriteIn(t, other.DataDir, ConfigFile, "logLevel: debug\n")
+	apptest.WriteIn(t, other.DataDir, config.File, "logLevel: debug\n")
 	if err := a.store.Update(func(tx *kv.Tx) error { // whole for the store, and nothing that this program can open
 		return kv.NewBucket(settings.Name(), kv.String, kv.Raw).Put(tx, applianceSetting, []byte(`{"id":5}`))
 	}); err != nil {
@@ -171,7 +172,7 @@ func TestRestoreGoesBack(t *testing.T) {
 		cfg := testConfig(t)
 		in := RestoreInput{Path: wrong, Name: "wrong.backup"}
 		const settings = "logLevel: info\n"
-		apptest.WriteIn(t, cfg.DataDir, ConfigFile, settings)
+		apptest.WriteIn(t, cfg.DataDir, config.File, settings)
 		r := serve(t, cfg)
 		if _, err := r.auth.AddUser(auth.Local("northgate"), "lead@northgate.example", auth.Member); err != nil {
 			t.Fatal(err)
@@ -188,7 +189,7 @@ func TestRestoreGoesBack(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "put back") || !strings.Contains(err.Error(), "the appliance's settings") {
 			t.Errorf("running %v: %v", runs, err)
 		}
-		if got := apptest.ReadIn(t, cfg.DataDir, ConfigFile); got != settings {
+		if got := apptest.ReadIn(t, cfg.DataDir, config.File); got != settings {
 			t.Errorf("running %v: app.yaml is %q", runs, got)
 		}
 		now := r.host.app.Load()
@@ -300,7 +301,7 @@ func TestRestoreDamaged(t *testing.T) {
 func TestRestoreMoves(t *testing.T) {
 	apptest.Long(t)
 	cfg := testConfig(t)
-	apptest.WriteIn(t, cfg.DataDir, ConfigFile, "# ours\ntls: plant.crt,/nowhere/plant.key\nsmtp:\n  host: mail\n  from: a@b.example\n  password: hunter2hunter2\n"+
+	apptest.WriteIn(t, cfg.DataDir, config.File, "# ours\ntls: plant.crt,/nowhere/plant.key\nsmtp:\n  host: mail\n  from: a@b.example\n  password: hunter2hunter2\n"+
 		"backup:\n  passphraseFile: secret.txt\nplantBroker:\n  url: mqtts://broker.plant.example\n  topics: line/+\n  ca: broker-ca.pem\n  passwordFile: broker.password\n")
 	apptest.WriteIn(t, cfg.DataDir, "tls/ca.key", "a key")
 	apptest.WriteIn(t, cfg.DataDir, "tls/ca.crt", "a certificate")
@@ -324,7 +325,7 @@ func TestRestoreMoves(t *testing.T) {
 	if want := []string{in("plant.crt"), "/nowhere/plant.key", in("secret.txt"), in("broker-ca.pem"), in("broker.password")}; !slices.Equal(got.Missing, want) {
 		t.Errorf("missing: %q, want %q", got.Missing, want)
 	}
-	if apptest.ReadIn(t, there.DataDir, "tls/ca.key") != "a key" || !strings.Contains(apptest.ReadIn(t, there.DataDir, ConfigFile), "hunter2") {
+	if apptest.ReadIn(t, there.DataDir, "tls/ca.key") != "a key" || !strings.Contains(apptest.ReadIn(t, there.DataDir, config.File), "hunter2") {
 		t.Error("the certificates or the settings are not there")
 	}
 	there = testConfig(t)
@@ -349,7 +350,7 @@ func TestRestoreMoves(t *testing.T) {
 			kept[what]++
 		}
 	}
-	if kept[StoreFile] != keepPrevious || kept[ConfigFile] > keepPrevious || kept["ca.key"] > keepPrevious {
+	if kept[StoreFile] != keepPrevious || kept[config.File] > keepPrevious || kept["ca.key"] > keepPrevious {
 		t.Errorf("%v are kept", kept)
 	}
 }
@@ -359,7 +360,7 @@ func TestScheduledBackups(t *testing.T) {
 	apptest.Long(t)
 	dir := t.TempDir()
 	inBubble(t, func(t *testing.T) {
-		cfg := DefaultConfig()
+		cfg := config.Defaults()
 		cfg.DataDir = dir
 		a, _ := opened(t, cfg)
 		defer func() {
@@ -423,7 +424,7 @@ func TestRestoreKilled(t *testing.T) {
 			t.Fatalf("%v: %s%s", args, out, stderr)
 		}
 	}
-	apptest.WriteIn(t, from, ConfigFile, "logLevel: warn\n")
+	apptest.WriteIn(t, from, config.File, "logLevel: warn\n")
 	for _, what := range []string{"restore", "backup"} {
 		for _, running := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, running %v", what, running), func(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"opsmon/app/auth"
+	"opsmon/app/host/config"
 	"opsmon/app/httpapi"
 	"opsmon/app/test/apptest"
 	"opsmon/kv"
@@ -56,7 +57,7 @@ const livedPlant = `{"version":"v1","account":{"id":"northgate","domain":"northg
 type plantLife struct {
 	*App
 	t     *testing.T
-	cfg   Config
+	cfg   config.Settings
 	clock atomic.Int64 // ms
 	began time.Time
 	kiln  string    // its schedule

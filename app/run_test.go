@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"opsmon/app/auth"
+	"opsmon/app/host/config"
 	"opsmon/app/test/apptest"
 	"opsmon/kv"
 )
@@ -341,7 +342,7 @@ func TestOpenFails(t *testing.T) {
 		t.Error("a service with pages that are not there")
 	}
 	wrong = cfg
-	wrong.SMTP = SMTP{Host: "mail", From: "not an address", Port: 25, TLS: "none"}
+	wrong.SMTP = config.SMTP{Host: "mail", From: "not an address", Port: 25, TLS: "none"}
 	if _, err := Open(wrong, log); err == nil {
 		t.Error("opened with a wrong sender")
 	}
@@ -350,7 +351,7 @@ func TestOpenFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer busy.Close()
-	run := func(ctx context.Context, cfg Config) error {
+	run := func(ctx context.Context, cfg config.Settings) error {
 		h, err := NewHost(cfg, log)
 		if err != nil {
 			t.Fatal(err)
@@ -445,7 +446,7 @@ func TestClockSetBack(t *testing.T) {
 	}
 }
 
-func reopen(a *App, cfg Config) (*App, error) {
+func reopen(a *App, cfg config.Settings) (*App, error) {
 	if err := a.Close(); err != nil {
 		return a, err
 	}

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"opsmon/app/host/certs"
+	"opsmon/app/host/config"
+	"opsmon/app/host/datadir"
 	"opsmon/app/host/mdns"
 	"opsmon/app/httpapi"
 	"opsmon/app/instant"
@@ -50,10 +52,10 @@ type security struct {
 	names  *mdns.Responder // answers to the appliance's name; nil where nobody is to find it
 }
 
-// openSecurity opens the certificate, and makes the trust page for it. Error: *SettingError for files that cannot be
+// openSecurity opens the certificate, and makes the trust page for it. Error: *config.Error for files that cannot be
 // used, and those of certs.Open.
 func (h *Host) openSecurity() error {
-	if !h.cfg.ownTLS() {
+	if !h.cfg.OwnTLS() {
 		return nil
 	}
 	if err := h.openKeeper(); err != nil {
@@ -73,14 +75,14 @@ func (h *Host) openSecurity() error {
 }
 
 func (h *Host) openKeeper() error {
-	cert, key, err := h.cfg.certificate()
+	cert, key, err := h.cfg.CertificateFiles()
 	if err != nil {
 		return err
 	}
 	if cert != "" {
 		files, err := certs.OpenFiles(certs.FilesConfig{Cert: cert, Key: key, Clock: h.cfg.Clock, Log: h.log})
 		if err != nil {
-			return h.cfg.wrong("tls", "is to name the files of a certificate and its key: %w", err)
+			return h.cfg.Wrong("tls", "is to name the files of a certificate and its key: %w", err)
 		}
 		h.secure.keeper = files
 		return nil
@@ -92,7 +94,7 @@ func (h *Host) openKeeper() error {
 	}
 	h.secure.keeper = auto
 	for _, name := range []string{"", certs.CAFile, certs.CAKeyFile, certs.ServerFile} {
-		if err := handOver(h.cfg.DataDir, filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := datadir.HandOver(h.cfg.DataDir, filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 	}
@@ -101,19 +103,19 @@ func (h *Host) openKeeper() error {
 
 // hosts gives the names and addresses by which other machines reach the service, the best first.
 func (h *Host) hosts() []string {
-	if host, _, err := net.SplitHostPort(h.cfg.Listen); h.secure.keeper == nil || err == nil && !everywhere(host) {
+	if host, _, err := net.SplitHostPort(h.cfg.Listen); h.secure.keeper == nil || err == nil && !config.Everywhere(host) {
 		return h.cfg.Hosts()
 	}
 	if h.secure.keeper.CA() == nil {
 		return h.secure.keeper.Reachable()
 	}
-	return h.cfg.reachable(h.secure.keeper.Reachable())
+	return h.cfg.Reachable(h.secure.keeper.Reachable())
 }
 
 // linksStayHere tells whether others can reach the service, and the address that links start with is not for them.
 func (h *Host) linksStayHere() bool {
 	host, _, err := net.SplitHostPort(h.cfg.Listen)
-	return err == nil && h.cfg.URL == "" && everywhere(host) && len(h.hosts()) == 0
+	return err == nil && h.cfg.URL == "" && config.Everywhere(host) && len(h.hosts()) == 0
 }
 
 // listenClear opens the port in the clear, behind limits of its own, so that whoever fills it keeps nobody from the
@@ -133,10 +135,10 @@ func (h *Host) listenClear() (net.Listener, error) {
 // answerToName begins to answer to the appliance's name where others are to reach the service.
 func (h *Host) answerToName() {
 	host, _, err := net.SplitHostPort(h.cfg.Listen)
-	if err != nil || loopback(host) || !h.cfg.MDNS {
+	if err != nil || config.Loopback(host) || !h.cfg.MDNS {
 		return
 	}
-	if !h.cfg.answersToName() {
+	if !h.cfg.AnswersToName() {
 		h.log.Warn("the appliance's name is the machine's own, so it is left to the operating system to answer to it; set name to another if devices cannot find it", slog.String("name", h.cfg.Name+".local"))
 		return
 	}
@@ -153,7 +155,7 @@ func (h *Host) urls() []string {
 		return []string{h.base.get()}
 	}
 	scheme := "http"
-	if h.cfg.secure() {
+	if h.cfg.Secure() {
 		scheme = "https"
 	}
 	return addresses(scheme, h.hosts(), portOf(h.network), "")
@@ -180,18 +182,18 @@ func addresses(scheme string, hosts []string, port int, path string) []string {
 	return list
 }
 
-// Certificate tells of the certificate while no service runs; nil without TLS. One of the appliance's own authority
+// CertificateOf returns the state of the certificate while no service runs; nil without TLS. One of the appliance's own authority
 // is made when the service starts, so its end is "" then. Errors: ErrNoAuthority; files that cannot be used, with what to
 // do.
-func (c Config) Certificate() (*httpapi.CertificateStatus, error) {
-	cert, key, err := c.certificate()
+func CertificateOf(c config.Settings) (*httpapi.CertificateStatus, error) {
+	cert, key, err := c.CertificateFiles()
 	if err != nil {
 		return nil, err
 	}
 	if cert != "" {
 		files, err := certs.OpenFiles(certs.FilesConfig{Cert: cert, Key: key, Clock: c.Clock})
 		if err != nil {
-			return nil, c.wrong("tls", "is to name the files of a certificate and its key: %w", err)
+			return nil, c.Wrong("tls", "is to name the files of a certificate and its key: %w", err)
 		}
 		defer files.Close()
 		return (&security{keeper: files}).status(nil), nil
@@ -199,7 +201,7 @@ func (c Config) Certificate() (*httpapi.CertificateStatus, error) {
 	dir := filepath.Join(c.DataDir, CertificateDir)
 	ca, err := certs.ReadCA(dir)
 	switch {
-	case errors.Is(err, os.ErrNotExist) && !c.ownTLS():
+	case errors.Is(err, os.ErrNotExist) && !c.OwnTLS():
 		return nil, nil
 	case errors.Is(err, os.ErrNotExist):
 		return nil, ErrNoAuthority

@@ -19,9 +19,10 @@ import (
 	"testing"
 	"time"
 
-	"opsmon/app/test/apptest"
-
 	"golang.org/x/sys/unix"
+
+	"opsmon/app/host/config"
+	"opsmon/app/test/apptest"
 )
 
 // plantNetwork is a service in a network of its own, which no packet leaves.
@@ -109,7 +110,7 @@ func TestOnTheNetwork(t *testing.T) {
 	apptest.Long(t)
 	dir := filepath.Join(t.TempDir(), "Wärme 1")
 	key := apptest.Initialise(t, dir, "--domain", "northgate.example")
-	if err := os.WriteFile(filepath.Join(dir, ConfigFile), []byte("listen: :8443\ntls: auto\nclearListen: :8080\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, config.File), []byte("listen: :8443\ntls: auto\nclearListen: :8080\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	n := startOnNetwork(t, dir)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"opsmon/app/host/certs"
+	"opsmon/app/host/config"
 	"opsmon/app/test/apptest"
 )
 
@@ -145,7 +146,7 @@ func TestWhoAnswersToTheName(t *testing.T) {
 		t.Fatal(err)
 	}
 	label, _, _ := strings.Cut(strings.ToLower(host), ".")
-	for name, cfg := range map[string]Config{
+	for name, cfg := range map[string]config.Settings{
 		"loopback": {Listen: "127.0.0.1:8443", Name: "opsmon", MDNS: true}, "turned off": {Listen: ":8443", Name: "opsmon"},
 		"the machine's own": {Listen: ":8443", Name: label, MDNS: true},
 	} {

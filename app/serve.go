@@ -9,9 +9,9 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"strings"
 	"sync"
 
+	"opsmon/app/host/config"
 	"opsmon/app/host/control"
 )
 
@@ -139,12 +139,7 @@ func (h *Host) listenOn(setting, address string) (net.Listener, error) {
 		if errors.Is(err, os.ErrPermission) {
 			advice = "the user that runs app may not use this port: choose one above 1023"
 		}
-		return nil, h.cfg.wrong(setting, "is %s, which cannot be listened on (%w); %s with --%s", address, err, advice, flagOf(setting))
+		return nil, h.cfg.Wrong(setting, "is %s, which cannot be listened on (%w); %s with --%s", address, err, advice, config.FlagOf(setting))
 	}
 	return l, nil
-}
-
-// flagOf turns clearListen into clear-listen.
-func flagOf(setting string) string {
-	return strings.ReplaceAll(strings.ToLower(screaming(setting)), "_", "-")
 }

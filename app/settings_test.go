@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"opsmon/app/host/config"
 	"opsmon/kv"
 	"opsmon/kv/kvtest"
 )
@@ -39,5 +40,30 @@ func TestIdentify(t *testing.T) {
 	}
 	if !strings.Contains(said.String(), "then=1.0 now=1.1") {
 		t.Errorf("the change of version was not told: %q", said.String())
+	}
+}
+
+// How long a station may be silent, and over how long a signal's units are spread, is what is set, at every station.
+func TestAliveAndSpreadMinutesHoldAtStations(t *testing.T) {
+	for set, want := range map[int]int64{config.Defaults().Signals.AliveMinutes: 300_000, 12: 720_000} {
+		cfg := testConfig(t)
+		if cfg.Signals.SpreadMinutes != 5 {
+			t.Errorf("units are spread over %d minutes by default", cfg.Signals.SpreadMinutes)
+		}
+		cfg.Signals.AliveMinutes, cfg.Signals.SpreadMinutes = set, set
+		a, _ := opened(t, cfg)
+		plan, err := a.floor.Plan("northgate")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := plan.Of(starterStation).Monitor.SilentAfter(); got != want {
+			t.Errorf("of %d minutes a station has %d ms, want %d", set, got, want)
+		}
+		if got := plan.Of(starterStation).Monitor.SpreadWithin(); got != want {
+			t.Errorf("a station spreads units over %d ms where %d minutes are set", got, set)
+		}
+		if err := a.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

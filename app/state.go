@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"opsmon/app/host/config"
 )
 
 // setupCode guards the set-up of an empty appliance: it is shown on the machine alone and dies with the set-up.
@@ -35,13 +37,13 @@ func (s *setupCode) clear() {
 // baseURL is the address that people reach the service at. Its port may be known only when the service listens, and
 // its host changes with those of the machine.
 type baseURL struct {
-	cfg     Config
+	cfg     config.Settings
 	hosts   func() []string // see Config.baseURL
 	address atomic.Pointer[string]
 }
 
 // newBaseURL gives the address as far as it is known before the service listens.
-func newBaseURL(cfg Config) *baseURL {
+func newBaseURL(cfg config.Settings) *baseURL {
 	b := &baseURL{cfg: cfg, hosts: cfg.Hosts}
 	b.set(cfg.Listen)
 	return b
@@ -49,4 +51,4 @@ func newBaseURL(cfg Config) *baseURL {
 
 // set notes the address and port that is listened on.
 func (b *baseURL) set(address string) { b.address.Store(&address) }
-func (b *baseURL) get() string        { return b.cfg.baseURL(*b.address.Load(), b.hosts) }
+func (b *baseURL) get() string        { return b.cfg.BaseURLAt(*b.address.Load(), b.hosts) }

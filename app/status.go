@@ -5,13 +5,14 @@ import (
 	"os"
 	"time"
 
+	"opsmon/app/host/config"
 	"opsmon/app/httpapi"
 	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
 // statusOf tells how an App is, which may be nil: away.
-func statusOf(cfg Config, a *App) httpapi.Status {
+func statusOf(cfg config.Settings, a *App) httpapi.Status {
 	st := httpapi.Status{Version: BuildInfo().Version, PID: os.Getpid(), DataDir: cfg.DataDir, URLs: []string{}, Memory: memoryStatus()}
 	if a != nil {
 		st.SetupCode = a.SetupCode()

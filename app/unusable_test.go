@@ -15,6 +15,7 @@ import (
 	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/host/backup"
+	"opsmon/app/host/config"
 	"opsmon/app/test/apptest"
 )
 
@@ -31,7 +32,7 @@ func backedUpWith(t *testing.T, text, passphrase string) string {
 	t.Helper()
 	cfg := testConfig(t)
 	a, _ := opened(t, cfg)
-	apptest.WriteIn(t, cfg.DataDir, ConfigFile, text)
+	apptest.WriteIn(t, cfg.DataDir, config.File, text)
 	path := backedUp(t, a, passphrase)
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
@@ -55,7 +56,7 @@ func TestRestoreUnusableSettings(t *testing.T) {
 			if info, err := os.Stat(beside); err != nil || runtime.GOOS != "windows" && info.Mode() != 0o600 || apptest.ReadIn(t, cfg.DataDir, backup.SettingsBeside) != text {
 				t.Errorf("%q: %v, %v", text, info, err)
 			}
-			now, err := ReadConfig(cfg.DataDir, os.Getenv)
+			now, err := config.Load(cfg.DataDir, os.Getenv)
 			if err := errors.Join(err, now.Check()); err != nil || now.Listen != "127.0.0.1:8080" || now.InsecureHTTP || now.ClearListen != "" || now.MQTT.Listen != "" || now.MQTT.InsecureListen() != "" {
 				t.Errorf("%q: afterwards %+v holds, %v", text, now, err)
 			}
@@ -81,7 +82,7 @@ func TestRestoreKeepsUsableSettings(t *testing.T) {
 			cfg := testConfig(t)
 			var log bytes.Buffer
 			r := serve(t, cfg, func(h *Host) { h.log = slog.New(slog.NewTextHandler(&log, nil)) })
-			apptest.WriteIn(t, cfg.DataDir, ConfigFile, here)
+			apptest.WriteIn(t, cfg.DataDir, config.File, here)
 			if _, err := r.auth.AddUser(auth.Local("northgate"), "lead@northgate.example", auth.Member); err != nil {
 				t.Fatal(err)
 			}
@@ -100,10 +101,10 @@ func TestRestoreKeepsUsableSettings(t *testing.T) {
 			if err != nil || got.Settings != want || got.SettingsChanged == usable || !strings.Contains(got.SettingsProblem, "unknown key smtp.hots") {
 				t.Errorf("%q, running %v: %+v, %v", here, runs, got, err)
 			}
-			if text, err := os.ReadFile(filepath.Join(cfg.DataDir, ConfigFile)); string(text) != now || err != nil && usable {
+			if text, err := os.ReadFile(filepath.Join(cfg.DataDir, config.File)); string(text) != now || err != nil && usable {
 				t.Errorf("%q, running %v: app.yaml is %q, %v", here, runs, text, err)
 			}
-			if names := namesIn(cfg.DataDir); !usable && !slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, ConfigFile+".before-restore-") }) {
+			if names := namesIn(cfg.DataDir); !usable && !slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, config.File+".before-restore-") }) {
 				t.Errorf("%q, running %v: there are %v", here, runs, names)
 			}
 			after := r.host.app.Load()
@@ -123,24 +124,24 @@ func TestRestoreKeepsUsableSettings(t *testing.T) {
 
 // TestUnusableBeside: what flags and the environment give besides counts, and what is wrong there is no fault of the file.
 func TestUnusableBeside(t *testing.T) {
-	cfg := DefaultConfig()
+	cfg := config.Defaults()
 	text := []byte("listen: :8080\n")
-	if err := cfg.unusable(text); err == nil {
+	if err := cfg.Unusable(text); err == nil {
 		t.Error("in the clear on the network, and nothing is wrong with it")
 	}
 	if err := cfg.Set("insecureHttp", "true", "--insecure-http"); err != nil {
 		t.Fatal(err)
 	}
-	if err := cfg.unusable(text); err != nil {
+	if err := cfg.Unusable(text); err != nil {
 		t.Error(err)
 	}
-	cfg = DefaultConfig()
+	cfg = config.Defaults()
 	t.Setenv("APP_TLS", "auto")
-	if err := cfg.unusable(text); err != nil {
+	if err := cfg.Unusable(text); err != nil {
 		t.Error(err)
 	}
 	t.Setenv("APP_AUDIT_DAYS", "many")
-	if err := cfg.unusable([]byte("listen: 127.0.0.1:1\n")); err != nil {
+	if err := cfg.Unusable([]byte("listen: 127.0.0.1:1\n")); err != nil {
 		t.Error(err)
 	}
 }
@@ -153,15 +154,15 @@ func TestUnusableNamed(t *testing.T) {
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
 	}
-	read, err := ReadConfig(cfg.DataDir, os.Getenv)
+	read, err := config.Load(cfg.DataDir, os.Getenv)
 	if err != nil {
 		t.Fatal(err)
 	}
 	a, _ = opened(t, read)
-	whole := apptest.ReadIn(t, cfg.DataDir, ConfigFile)
-	apptest.WriteIn(t, cfg.DataDir, ConfigFile, whole+"nmae: plant\n")
+	whole := apptest.ReadIn(t, cfg.DataDir, config.File)
+	apptest.WriteIn(t, cfg.DataDir, config.File, whole+"nmae: plant\n")
 	unread := backedUp(t, a, "correct horse")
-	apptest.WriteIn(t, cfg.DataDir, ConfigFile, whole+"auditDays: 3\n")
+	apptest.WriteIn(t, cfg.DataDir, config.File, whole+"auditDays: 3\n")
 	refused := backedUp(t, a, "correct horse")
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
@@ -180,7 +181,7 @@ func TestUnusableNamed(t *testing.T) {
 			t.Errorf("named %v: %s", named, apptest.ReadIn(t, there.DataDir, backup.SettingsBeside))
 		}
 		apptest.WriteIn(t, there.DataDir, "files/tls.key", "another key")
-		apptest.WriteIn(t, there.DataDir, ConfigFile, "tls: files/tls.crt,files/tls.key\n")
+		apptest.WriteIn(t, there.DataDir, config.File, "tls: files/tls.crt,files/tls.key\n")
 		if got, err = Restore(t.Context(), there, in); err != nil || len(got.Brought) != 0 || apptest.ReadIn(t, there.DataDir, "files/tls.key") != "another key" {
 			t.Errorf("over settings that name them: %+v, %v", got, err)
 		}
@@ -266,9 +267,9 @@ func TestBackupTellsUnusable(t *testing.T) {
 	if status := r.result(t, "POST", "/backup", "", &made); status != 200 || made.UnusableSettings || log.Len() > 0 {
 		t.Errorf("with good settings: status %d, %+v; %s", status, made, log.String())
 	}
-	apptest.WriteIn(t, cfg.DataDir, ConfigFile, "smtp:\n  password: *hunter2\n")
+	apptest.WriteIn(t, cfg.DataDir, config.File, "smtp:\n  password: *hunter2\n")
 	apptest.WriteIn(t, cfg.DataDir, backup.SettingsBeside, "x: y\n")
-	if status := r.result(t, "POST", "/backup", "", &made); status != 200 || !made.UnusableSettings || !strings.Contains(log.String(), "cannot be used") || !strings.Contains(log.String(), ConfigFile) || strings.Contains(log.String(), "hunter2") {
+	if status := r.result(t, "POST", "/backup", "", &made); status != 200 || !made.UnusableSettings || !strings.Contains(log.String(), "cannot be used") || !strings.Contains(log.String(), config.File) || strings.Contains(log.String(), "hunter2") {
 		t.Errorf("status %d, %+v; %s", status, made, log.String())
 	}
 	var all struct {

@@ -6,16 +6,18 @@ import (
 	"log/slog"
 	"time"
 
+	"opsmon/app/host/config"
+	"opsmon/app/host/datadir"
 	"opsmon/app/host/upgrade"
 )
 
 // UpgradeConfig gives what an upgrade of the program that works on a data directory needs to know of it. The caller adds
 // the program, the service and how to speak to people.
-func UpgradeConfig(cfg Config) upgrade.Config {
+func UpgradeConfig(cfg config.Settings) upgrade.Config {
 	return upgrade.Config{
 		DataDir: cfg.DataDir, Migrations: migrations, Key: upgrade.PublicKey(),
-		HandOver: func(path string) error { return handOver(cfg.DataDir, path) }, Clock: cfg.Clock, Holds: holds,
-		BackupDirs: []string{cfg.localBackups(), cfg.BackupDir()}, // a service of an older version puts it into the second
+		HandOver: func(path string) error { return datadir.HandOver(cfg.DataDir, path) }, Clock: cfg.Clock, Holds: holds,
+		BackupDirs: []string{cfg.LocalBackups(), cfg.BackupDir()}, // a service of an older version puts it into the second
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"opsmon/app/audit"
 	"opsmon/app/auth"
+	"opsmon/app/host/config"
 	"opsmon/app/httpapi"
 	"opsmon/kv"
 )
@@ -19,7 +20,7 @@ import (
 type household struct {
 	*App
 	t   *testing.T
-	cfg Config
+	cfg config.Settings
 	now time.Time
 	log bytes.Buffer
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"opsmon/app/host/backup"
+	"opsmon/app/host/config"
 	"opsmon/app/instant"
 	"opsmon/kv"
 )
@@ -92,7 +93,7 @@ func (h *Host) newestWhole(ctx context.Context) (text, mend string) {
 	if err != nil {
 		return fmt.Sprintf("the backups in %s cannot be read (%v): ", dir, err), bring
 	}
-	passphrase, err := h.cfg.backupPassphrase()
+	passphrase, err := h.cfg.BackupPassphrase()
 	if err != nil {
 		h.log.Error("encrypted backups cannot be verified", slog.Any("error", err))
 	}
@@ -114,15 +115,15 @@ func (h *Host) newestWhole(ctx context.Context) (text, mend string) {
 }
 
 // restoreCommand is the command that restores a backup.
-func restoreCommand(cfg Config, path string) string {
+func restoreCommand(cfg config.Settings, path string) string {
 	return "app restore " + Quote(path) + dirFlag(cfg)
 }
 
-func dirFlag(cfg Config) string { return " --data-dir " + Quote(cfg.DataDir) }
+func dirFlag(cfg config.Settings) string { return " --data-dir " + Quote(cfg.DataDir) }
 
 // newer adds the way back to the refusal of a store that a newer version has used: which version that was, as far as the
 // backups tell, and the newest of those that this version can read.
-func newer(cfg Config, err error) error {
+func newer(cfg config.Settings, err error) error {
 	all, failed := backup.Folder(cfg.BackupDir()).All()
 	if failed != nil {
 		return err

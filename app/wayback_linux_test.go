@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"opsmon/app/host/backup"
+	"opsmon/app/host/config"
 	"opsmon/app/test/apptest"
 	"opsmon/kv"
 )
@@ -26,7 +27,7 @@ func backups(t *testing.T) (dir, key, whole string) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	cfg := DefaultConfig()
+	cfg := config.Defaults()
 	cfg.DataDir = dir
 	s, err := kv.Open(storeConfig(cfg))
 	if err != nil {
@@ -191,7 +192,7 @@ func TestNoWayBack(t *testing.T) {
 // program or which backup is the way back.
 func TestNewerStore(t *testing.T) {
 	dir, _, _ := backups(t)
-	cfg := DefaultConfig()
+	cfg := config.Defaults()
 	cfg.DataDir = dir
 	c := storeConfig(cfg)
 	c.Migrations = append(c.Migrations[:len(c.Migrations):len(c.Migrations)], kv.Migration{Name: "of tomorrow", Run: func(*kv.Tx) error { return nil }})

@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"opsmon/app"
 	"opsmon/app/host/backup"
+	"opsmon/app/host/config"
 	"opsmon/app/instant"
 )
 
@@ -106,11 +106,11 @@ func reasons(omitted []string) (said []string) {
 func (e *env) outside(file string) error {
 	read := e.readConfig
 	if o := ownerOf(e.dataDir); o != nil {
-		read = func() (app.Config, error) { return e.readOwners(o) }
+		read = func() (config.Settings, error) { return e.readOwners(o) }
 	}
 	cfg, err := read()
 	if err != nil { // reported later by the backup itself
-		cfg = app.DefaultConfig()
+		cfg = config.Defaults()
 		cfg.DataDir = e.dataDir
 	}
 	at := resolved(filepath.Dir(file))
@@ -278,7 +278,7 @@ func describe(w io.Writer, m backup.Manifest) {
 		if entry.Kind == backup.KindRedacted {
 			note = ", without secrets and comments"
 		}
-		if entry.Name == app.ConfigFile && m.UnusableSettings {
+		if entry.Name == config.File && m.UnusableSettings {
 			note += ", which could not be used when the backup was made"
 		}
 		fmt.Fprintf(w, "holds      %s, %s%s\n", entry.Name, size(entry.Size), note)

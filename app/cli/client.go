@@ -18,6 +18,7 @@ import (
 	"opsmon/app"
 	"opsmon/app/errdefs"
 	"opsmon/app/host/backup"
+	"opsmon/app/host/config"
 	"opsmon/app/host/control"
 	"opsmon/kv"
 )
@@ -73,39 +74,39 @@ func (e *env) openStore(create bool) (*client, error) {
 var errNoStore = errors.New("there is no store")
 
 // readConfig reads the settings after completing an interrupted restore, because app.yaml may be among the files that
-// it exchanges. Errors: backup.Resume's, app.ReadConfig's.
-func (e *env) readConfig() (app.Config, error) {
+// it exchanges. Errors: backup.Resume's, config.Load's.
+func (e *env) readConfig() (config.Settings, error) {
 	if err := backup.Resume(e.dataDir); err != nil {
-		return app.Config{}, err
+		return config.Settings{}, err
 	}
-	return app.ReadConfig(e.dataDir, e.getenv)
+	return config.Load(e.dataDir, e.getenv)
 }
 
 // readOwners is readConfig for root. Root must not follow names in another user's directory, so a process of the owner
 // completes the restore.
-func (e *env) readOwners(o *owner) (app.Config, error) {
+func (e *env) readOwners(o *owner) (config.Settings, error) {
 	c, err := e.asOwner(o, ownFiles)
 	if err == nil {
 		err = c.close()
 	}
 	if err != nil {
-		return app.Config{}, err
+		return config.Settings{}, err
 	}
-	return app.ReadConfig(e.dataDir, e.getenv)
+	return config.Load(e.dataDir, e.getenv)
 }
 
 // storeConfig returns the configuration for a command that opens the store for a short time. Error: errNoStore, with
 // which the configuration is still valid.
-func (e *env) storeConfig() (app.Config, error) {
+func (e *env) storeConfig() (config.Settings, error) {
 	read := e.readConfig
 	if o := ownerOf(e.dataDir); o != nil {
-		read = func() (app.Config, error) { return e.readOwners(o) }
+		read = func() (config.Settings, error) { return e.readOwners(o) }
 	}
 	cfg, err := read()
 	if err != nil {
 		return cfg, err
 	}
-	cfg.SMTP = app.SMTP{TLS: "none"} // no mail
+	cfg.SMTP = config.SMTP{TLS: "none"} // no mail
 	if _, err := os.Stat(filepath.Join(e.dataDir, app.StoreFile)); errors.Is(err, fs.ErrNotExist) {
 		return cfg, fmt.Errorf("%w in %s; make one with: app init --domain DOMAIN --email EMAIL, or name another directory with --data-dir", errNoStore, e.dataDir)
 	}

@@ -18,8 +18,8 @@ import (
 
 	"opsmon/app"
 	"opsmon/app/demo"
+	"opsmon/app/host/config"
 	"opsmon/app/simulate"
-	"opsmon/app/web"
 )
 
 func (e *env) demo() *cobra.Command {
@@ -28,7 +28,7 @@ func (e *env) demo() *cobra.Command {
 		Use: "demo", Short: "Serve an example plant from a temporary store", Args: cobra.NoArgs,
 		Example: "  app demo\n  app demo --listen 127.0.0.1:9000",
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			cfg := app.DefaultConfig()
+			cfg := config.Defaults()
 			cfg.LogLevel, cfg.Backup.Every = "warn", 0
 			if err := cfg.Set("listen", listen, "--listen"); err != nil {
 				return err
@@ -88,7 +88,7 @@ func withPort(listen string) (string, error) {
 }
 
 // makeDemo creates the demo's store and returns its content for the sign-in page.
-func makeDemo(cfg app.Config) (*web.DemoInfo, error) {
+func makeDemo(cfg config.Settings) (*config.Demo, error) {
 	a, err := app.Open(cfg, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func makeDemo(cfg app.Config) (*web.DemoInfo, error) {
 	if err := c.call(http.MethodGet, "/account", nil, nil, &account); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
-	info := &web.DemoInfo{Account: made.AccountID, Email: demoUser, APIKey: made.APIKey, BaseURL: "http://" + cfg.Listen, SKUs: len(account.Manifest.Account.SKUs)}
+	info := &config.Demo{Account: made.AccountID, Email: demoUser, APIKey: made.APIKey, BaseURL: "http://" + cfg.Listen, SKUs: len(account.Manifest.Account.SKUs)}
 	for _, plant := range account.Manifest.Account.Plants {
 		info.Plants = append(info.Plants, plant.Name)
 		info.Groups += len(plant.Groups)

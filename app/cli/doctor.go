@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"opsmon/app"
+	"opsmon/app/host/config"
 	"opsmon/app/host/control"
 	"opsmon/app/host/doctor"
 )
@@ -93,9 +94,9 @@ func (e *env) subject() (*doctor.Subject, error) {
 }
 
 // settings adds the settings.
-func (e *env) settings(s *doctor.Subject) app.Config {
+func (e *env) settings(s *doctor.Subject) config.Settings {
 	s.Waiting = app.WaitingSettings(s.DataDir)
-	cfg, err := app.ReadConfig(e.dataDir, e.getenv)
+	cfg, err := config.Load(e.dataDir, e.getenv)
 	if err == nil {
 		err = cfg.Check()
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"opsmon/app"
+	"opsmon/app/host/config"
 	"opsmon/app/host/service"
 )
 
@@ -104,7 +105,7 @@ func (e *env) installDir(given bool) (string, error) {
 }
 
 func (e *env) installService(ctx context.Context, dir string, dry bool) error {
-	cfg, err := app.InstalledConfig(dir)
+	cfg, err := config.LoadInstalled(dir)
 	if err != nil {
 		return err
 	}
@@ -116,7 +117,7 @@ func (e *env) installService(ctx context.Context, dir string, dry bool) error {
 		return fmt.Errorf("find this program's file: %w", err)
 	}
 	steps, err := service.Install(service.InstallConfig{
-		Program: program, DataDir: dir, Settings: app.InstalledSettings(), Folders: []string{cfg.BackupDir()}, Ports: cfg.Ports(),
+		Program: program, DataDir: dir, Settings: config.InstalledText(), Folders: []string{cfg.BackupDir()}, Ports: cfg.Ports(),
 	})
 	if err != nil {
 		return err
@@ -152,7 +153,7 @@ func welcome(w io.Writer, st *serviceStatus, dir, flag string, lan bool) {
 		}
 		fmt.Fprintf(w, "%-12s%s\n", heading, url)
 	}
-	fmt.Fprintf(w, "Data:       %s\nSettings:   %s\n\nNext:\n", dir, filepath.Join(dir, app.ConfigFile))
+	fmt.Fprintf(w, "Data:       %s\nSettings:   %s\n\nNext:\n", dir, filepath.Join(dir, config.File))
 	if st.Certificate != nil && st.Certificate.Authority != nil {
 		fmt.Fprintf(w, "- let the devices trust the plant's certificate: app trust%s\n", flag)
 		for _, page := range st.Certificate.Authority.Pages {
@@ -273,12 +274,12 @@ func ours(dir string) error {
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	for _, name := range []string{app.StoreFile, app.ConfigFile} {
+	for _, name := range []string{app.StoreFile, config.File} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s holds neither %s nor %s, so it may be another directory than meant; remove it by hand, and run app uninstall without --purge", dir, app.StoreFile, app.ConfigFile)
+	return fmt.Errorf("%s holds neither %s nor %s, so it may be another directory than meant; remove it by hand, and run app uninstall without --purge", dir, app.StoreFile, config.File)
 }
 
 // confirm asks before the data is deleted.

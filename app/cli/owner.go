@@ -23,6 +23,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"opsmon/app"
+	"opsmon/app/host/config"
 	"opsmon/kv"
 )
 
@@ -206,7 +207,7 @@ func (e *env) owned(what string) (h http.Handler, closing func() error, err erro
 	if what == ownFiles {
 		cfg, err := e.readConfig()
 		if err != nil { // the settings may be what has to be repaired
-			cfg = app.DefaultConfig()
+			cfg = config.Defaults()
 			cfg.DataDir = e.dataDir
 		}
 		return app.Offline(cfg, log), func() error { return nil }, nil

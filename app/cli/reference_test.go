@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"opsmon/app"
+	"opsmon/app/host/config"
 )
 
 var update = flag.Bool("update", false, "write packaging/plant-it/reference.md")
@@ -117,7 +117,7 @@ in the file: ` + "`smtp.host`" + ` is ` + "`host:`" + ` below ` + "`smtp:`" + `.
 `)
 	root.PersistentFlags().Lookup("data-dir").DefValue = "" // the system's default, which is in the table
 	flags := serveFlags(t, root)
-	defaults := settingsOf(reflect.ValueOf(app.DefaultConfig()), "")
+	defaults := settingsOf(reflect.ValueOf(config.Defaults()), "")
 	for _, row := range settingRows {
 		value, ok := defaults[row.name]
 		if !ok {
@@ -200,7 +200,7 @@ func isRead(t *testing.T, name, variable string, before reflect.Value) {
 	case reflect.Bool:
 		other = fmt.Sprint(!before.Bool())
 	}
-	cfg, err := app.ReadConfig(t.TempDir(), func(asked string) string {
+	cfg, err := config.Load(t.TempDir(), func(asked string) string {
 		if asked == variable {
 			return other
 		}

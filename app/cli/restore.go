@@ -19,6 +19,7 @@ import (
 	"opsmon/app"
 	"opsmon/app/auth"
 	"opsmon/app/host/backup"
+	"opsmon/app/host/config"
 	"opsmon/app/host/control"
 	"opsmon/app/instant"
 )
@@ -144,7 +145,7 @@ func (e *env) putBack(ctx context.Context, file, passphrase string) (restored, e
 	if errors.Is(err, control.ErrNotRunning) {
 		cfg, err := e.readConfig()
 		if err != nil { // it may be what is to be mended
-			cfg = app.DefaultConfig()
+			cfg = config.Defaults()
 			cfg.DataDir = e.dataDir
 		}
 		r.Restored, err = app.Restore(ctx, cfg, app.RestoreInput{
@@ -216,7 +217,7 @@ func (e *env) tellRestored(w io.Writer, r restored) {
 
 // tellSettings returns what became of app.yaml and of the files that it names.
 func (e *env) tellSettings(w io.Writer, r restored) {
-	named := app.ConfigFile
+	named := config.File
 	switch r.Settings {
 	case backup.SettingsRestored:
 		if r.SettingsChanged {
@@ -227,7 +228,7 @@ func (e *env) tellSettings(w io.Writer, r restored) {
 	case backup.SettingsRedacted:
 		fmt.Fprintf(w, "app.yaml came with the backup, which lacks %s: set what is needed again.\n", list(r.Omitted))
 	case backup.SettingsAbsent:
-		if slices.Contains(r.Omitted, app.ConfigFile) {
+		if slices.Contains(r.Omitted, config.File) {
 			fmt.Fprintln(w, "The backup lacks app.yaml, since nobody could say what in it is a secret when it was made: set what is needed again.")
 		}
 	case backup.SettingsUnusable, backup.SettingsDefault:
@@ -237,7 +238,7 @@ func (e *env) tellSettings(w io.Writer, r restored) {
 			holds = "There is no other that can be used, so the defaults hold from the next start: the service is reached on this machine alone then, unless flags or the environment say otherwise."
 		}
 		fmt.Fprintf(w, "THE SETTINGS OF THE BACKUP CANNOT BE USED: %s.\n%s No signals, history, audit records and scheduled backups are removed until you mend %s and make it %s, or remove it; then start the service anew.\n",
-			r.SettingsProblem, holds, r.SettingsFile, filepath.Join(filepath.Dir(r.SettingsFile), app.ConfigFile))
+			r.SettingsProblem, holds, r.SettingsFile, filepath.Join(filepath.Dir(r.SettingsFile), config.File))
 		if len(r.Omitted) > 0 {
 			fmt.Fprintf(w, "The backup lacks %s.\n", list(r.Omitted))
 		}

@@ -17,12 +17,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"opsmon/app"
+	"opsmon/app/host/config"
 	"opsmon/app/host/service"
 	"opsmon/kv"
 )
 
 func (e *env) serve() *cobra.Command {
-	var flags app.Config
+	var flags config.Settings
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Run the service in the foreground", Args: cobra.NoArgs,
 		Example: `  app serve
@@ -68,7 +69,7 @@ func (e *env) serve() *cobra.Command {
 		}),
 	}
 	f := cmd.Flags()
-	fallback := app.DefaultConfig()
+	fallback := config.Defaults()
 	f.StringVar(&flags.Listen, "listen", fallback.Listen, "address and port; also APP_LISTEN")
 	f.StringVar(&flags.TLS, "tls", fallback.TLS, "off; auto: certificates of its own authority; or CERT,KEY: files of a certificate and its key; also APP_TLS")
 	f.StringVar(&flags.ClearListen, "clear-listen", "", "address and port without TLS, only for the trust page and redirects; also APP_CLEAR_LISTEN")
@@ -106,14 +107,14 @@ func stays(err error) bool {
 	if errors.As(err, &network) || errors.As(err, &file) {
 		return false
 	}
-	var setting *app.SettingError
+	var setting *config.Error
 	return errors.As(err, &setting) || errors.Is(err, kv.ErrNewer)
 }
 
 // checkConfig validates a configuration. A wrong flag is a usage error.
-func checkConfig(cmd *cobra.Command, cfg app.Config) error {
+func checkConfig(cmd *cobra.Command, cfg config.Settings) error {
 	err := cfg.Check()
-	if setting := (*app.SettingError)(nil); errors.As(err, &setting) && strings.HasPrefix(setting.Origin, "--") {
+	if setting := (*config.Error)(nil); errors.As(err, &setting) && strings.HasPrefix(setting.Origin, "--") {
 		return &usageError{cmd.CommandPath(), err}
 	}
 	return err
@@ -159,7 +160,7 @@ func untilStopped(ctx context.Context, log *slog.Logger) (context.Context, conte
 }
 
 // run runs a service until ctx ends or the process gets a signal to stop.
-func (e *env) run(ctx context.Context, cfg app.Config, started func(h *app.Host, url string)) error {
+func (e *env) run(ctx context.Context, cfg config.Settings, started func(h *app.Host, url string)) error {
 	level, err := cfg.Level()
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"opsmon/app"
+	"opsmon/app/host/config"
 	"opsmon/app/host/control"
 	"opsmon/app/host/service"
 	"opsmon/app/instant"
@@ -75,7 +75,7 @@ func (e *env) start(ctx context.Context, s *service.Service) error {
 	if _, err := waitReady(ctx, dir); err != nil {
 		return withLastWords(err, began)
 	}
-	if cfg, err := app.InstalledConfig(dir); err == nil && !service.MayWrite(dir, []string{cfg.BackupDir()}) {
+	if cfg, err := config.LoadInstalled(dir); err == nil && !service.MayWrite(dir, []string{cfg.BackupDir()}) {
 		fmt.Fprintf(e.stderr, "warning: the service may not write to %s yet; let it with: app install\n", cfg.BackupDir())
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"opsmon/app"
+	"opsmon/app/host/config"
 	"opsmon/app/host/control"
 )
 
@@ -78,11 +79,11 @@ func (e *env) certificate() (*certificate, error) {
 	case !errors.Is(err, control.ErrNotRunning):
 		return nil, err
 	}
-	cfg, err := app.ReadConfig(e.dataDir, e.getenv)
+	cfg, err := config.Load(e.dataDir, e.getenv)
 	if err != nil {
 		return nil, err
 	}
-	found, err := cfg.Certificate()
+	found, err := app.CertificateOf(cfg)
 	if err != nil {
 		return nil, err
 	}

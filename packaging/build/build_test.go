@@ -20,7 +20,7 @@ import (
 	"aead.dev/minisign"
 	"github.com/google/go-cmp/cmp"
 
-	"opsmon/app"
+	"opsmon/app/host/config"
 )
 
 // TestReproducible checks that the same source produces the same bytes in any directory and environment: all files,
@@ -157,7 +157,7 @@ func TestReadmeHasSettings(t *testing.T) {
 	if rows < 20 {
 		t.Errorf("it has %d rows of settings", rows)
 	}
-	for _, found := range regexp.MustCompile(`(?m)^(?:# )?( *)([a-zA-Z]+):(.*)$`).FindAllStringSubmatch(string(app.InstalledSettings()), -1) {
+	for _, found := range regexp.MustCompile(`(?m)^(?:# )?( *)([a-zA-Z]+):(.*)$`).FindAllStringSubmatch(string(config.InstalledText()), -1) {
 		name, group := found[2], strings.TrimSpace(found[3]) == ""
 		if strings.HasPrefix(found[3], " certificates of") {
 			continue // "auto:" in a sentence

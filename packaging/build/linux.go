@@ -112,7 +112,7 @@ func (p *product) nfpmConfig() (nfpmConfig, error) {
 		}
 		add(destination, 0o644, file)
 	}
-	add("/usr/share/app/app.yaml", 0o644, filepath.Join(p.root, "app", "installed.yaml"))
+	add("/usr/share/app/app.yaml", 0o644, filepath.Join(p.root, "app", "host", "config", "installed.yaml"))
 	add("/usr/share/doc/app/CHANGELOG.md", 0o644, filepath.Join(p.root, "CHANGELOG.md"))
 	slices.SortFunc(cfg.Contents, func(a, b nfpmContent) int { return strings.Compare(a.Destination, b.Destination) })
 	return cfg, nil

@@ -15,7 +15,7 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 
-	"opsmon/app"
+	"opsmon/app/host/config"
 	"opsmon/app/test/browser/webtest"
 )
 
@@ -192,13 +192,13 @@ func schedule(t *testing.T, s *webtest.Service, tab *webtest.Tab) {
 	button(tab, "dialog footer", "Save")
 	told(tab, "changed")
 	says(tab, "#main .card", "every 2 days at 03:45")
-	written, err := os.ReadFile(filepath.Join(s.DataDir, app.ConfigFile))
+	written, err := os.ReadFile(filepath.Join(s.DataDir, config.File))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, line := range []string{"03:45", "every: 2", "keepWeekly: 9"} {
 		if !strings.Contains(string(written), line) {
-			t.Errorf("%s has no %q:\n%s", app.ConfigFile, line, written)
+			t.Errorf("%s has no %q:\n%s", config.File, line, written)
 		}
 	}
 }
@@ -233,8 +233,8 @@ func TestEncryptedBackups(t *testing.T) {
 	if err := os.WriteFile(secret, []byte("correct horse battery staple\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := webtest.Serve(t, webtest.Options{Adjust: func(c *app.Config) { c.Backup.PassphraseFile = secret }})
-	if err := os.WriteFile(filepath.Join(s.DataDir, app.ConfigFile), fmt.Appendf(nil, "backup:\n  passphraseFile: %q\n", secret), 0o600); err != nil {
+	s := webtest.Serve(t, webtest.Options{Adjust: func(c *config.Settings) { c.Backup.PassphraseFile = secret }})
+	if err := os.WriteFile(filepath.Join(s.DataDir, config.File), fmt.Appendf(nil, "backup:\n  passphraseFile: %q\n", secret), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	tab := open(t, s, "admin", "/console/backups")
@@ -315,7 +315,7 @@ func restoreElsewhere(t *testing.T, from *webtest.Service, name, body, missing s
 // problems and where the settings are.
 func TestUnusableSettings(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{})
-	if err := os.WriteFile(filepath.Join(s.DataDir, app.ConfigFile), []byte("liste: \":8080\"\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(s.DataDir, config.File), []byte("liste: \":8080\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	tab := open(t, s, "admin", "/console/backups")

@@ -11,7 +11,7 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 
-	"opsmon/app"
+	"opsmon/app/host/config"
 	"opsmon/app/test/browser/webtest"
 )
 
@@ -25,7 +25,7 @@ func TestTheServiceStartsAgain(t *testing.T) {
 	at, dir := l.Addr().String(), t.TempDir()
 	l.Close()
 	var tab, ann *webtest.Tab
-	adjust := func(c *app.Config) { c.Listen, c.DataDir = at, dir }
+	adjust := func(c *config.Settings) { c.Listen, c.DataDir = at, dir }
 	var key string
 	t.Run("before", func(t2 *testing.T) {
 		s := webtest.Serve(t2, webtest.Options{Manifest: small(), Adjust: adjust})

@@ -10,9 +10,8 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 
-	"opsmon/app"
+	"opsmon/app/host/config"
 	"opsmon/app/test/browser/webtest"
-	"opsmon/app/web"
 )
 
 func TestMain(m *testing.M) { webtest.Main(m) }
@@ -116,7 +115,7 @@ func TestWaitingOutlivesAReloadAndARestart(t *testing.T) {
 	l.Close()
 	dir := t.TempDir()
 	service := func(t *testing.T, empty bool) *webtest.Service {
-		return webtest.Serve(t, webtest.Options{Empty: empty, Adjust: func(c *app.Config) { c.Listen, c.DataDir = at, dir }})
+		return webtest.Serve(t, webtest.Options{Empty: empty, Adjust: func(c *config.Settings) { c.Listen, c.DataDir = at, dir }})
 	}
 	tab := webtest.Open(t, "http://"+at, webtest.TabletWide)
 	var code, key string
@@ -237,7 +236,7 @@ func TestAWaitingPageNeverHammers(t *testing.T) {
 
 // With a mail server, the page says that the link was sent.
 func TestSigningInByMail(t *testing.T) {
-	s := webtest.Serve(t, webtest.Options{Adjust: func(c *app.Config) {
+	s := webtest.Serve(t, webtest.Options{Adjust: func(c *config.Settings) {
 		c.SMTP.Host, c.SMTP.Port, c.SMTP.From, c.SMTP.TLS = "127.0.0.1", 9, "opsmon@demo.example", "none"
 	}})
 	tab := webtest.Open(t, s.Base, webtest.TabletTall)
@@ -300,8 +299,8 @@ func TestSigningOut(t *testing.T) {
 // The demo opens on its sign-in page with a button that signs in, only on this computer.
 func TestTheDemoIsEnteredByAButton(t *testing.T) {
 	key := "opk_9m4q6w3p5z8c2b7n4t6r9y3h5j2k7x"
-	s := webtest.Serve(t, webtest.Options{Adjust: func(c *app.Config) {
-		c.Demo = &web.DemoInfo{Account: "demo", Email: webtest.Admin, Plants: []string{"Riverside <img src=x onerror=window.hit=1>"}, Groups: 4, Stations: 14, SKUs: 20, APIKey: key, BaseURL: "http://127.0.0.1:8080"}
+	s := webtest.Serve(t, webtest.Options{Adjust: func(c *config.Settings) {
+		c.Demo = &config.Demo{Account: "demo", Email: webtest.Admin, Plants: []string{"Riverside <img src=x onerror=window.hit=1>"}, Groups: 4, Stations: 14, SKUs: 20, APIKey: key, BaseURL: "http://127.0.0.1:8080"}
 	}})
 	for name, view := range map[string]webtest.Viewport{"laptop": webtest.Laptop, "tablet": webtest.TabletTall} {
 		tab := webtest.Open(t, s.Base, view)

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"opsmon/app"
+	"opsmon/app/host/config"
 	"opsmon/app/test/browser/webtest"
 )
 
@@ -20,7 +20,7 @@ func TestTheServiceStartsAgain(t *testing.T) {
 	}
 	at, dir := l.Addr().String(), t.TempDir()
 	l.Close()
-	adjust := func(c *app.Config) { c.Listen, c.DataDir = at, dir }
+	adjust := func(c *config.Settings) { c.Listen, c.DataDir = at, dir }
 	var floor, wall *webtest.Tab
 	var key string
 	t.Run("before", func(t2 *testing.T) {

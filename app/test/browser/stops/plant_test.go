@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"opsmon/app"
+	"opsmon/app/host/config"
 	"opsmon/app/test/browser/webtest"
 )
 
@@ -51,7 +51,7 @@ func open(t *testing.T, connected ...string) *plant {
 	for _, code := range connected {
 		doc = strings.Replace(doc, `{"code": "`+code+`",`, `{"code": "`+code+`", "enableAlwaysConnected": "on",`, 1)
 	}
-	s := webtest.Serve(t, webtest.Options{Manifest: []byte(doc), Adjust: func(c *app.Config) {
+	s := webtest.Serve(t, webtest.Options{Manifest: []byte(doc), Adjust: func(c *config.Settings) {
 		c.Clock = func() time.Time { return time.Now().Add(-time.Duration(behind.Load())) }
 	}})
 	behind.Store(0)

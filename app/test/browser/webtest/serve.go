@@ -18,6 +18,7 @@ import (
 
 	"opsmon/app"
 	"opsmon/app/demo"
+	"opsmon/app/host/config"
 	"opsmon/app/host/control"
 	"opsmon/app/host/service"
 	"opsmon/app/simulate"
@@ -36,7 +37,7 @@ type Options struct {
 	// Clock is the service's clock, for a test that controls time; nil: real time.
 	Clock *Clock
 	// Adjust changes the configuration; nil: unchanged.
-	Adjust func(*app.Config)
+	Adjust func(*config.Settings)
 }
 
 // Service is a service on loopback with its own store.
@@ -48,7 +49,7 @@ type Service struct {
 	DataDir   string
 
 	t     *testing.T
-	cfg   app.Config
+	cfg   config.Settings
 	clock *Clock
 	stop  func()
 }
@@ -61,7 +62,7 @@ const domain = "demo.example"
 // Serve starts the real service and stops it at the end of the test.
 func Serve(t *testing.T, o Options) *Service {
 	t.Helper()
-	cfg := app.DefaultConfig()
+	cfg := config.Defaults()
 	cfg.DataDir, cfg.Listen, cfg.Backup.Every, cfg.MDNS = t.TempDir(), "127.0.0.1:0", 0, false
 	manifest := o.Manifest
 	if manifest == nil {

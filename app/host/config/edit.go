@@ -1,4 +1,4 @@
-package app
+package config
 
 import (
 	"bytes"
@@ -15,13 +15,14 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"opsmon/app/errdefs"
+	"opsmon/app/host/datadir"
 	"opsmon/kv/file"
 )
 
-// fixed gives where a setting was given, if that is not app.yaml, which then cannot change it; "" when it can.
-func (c Config) fixed(name string) string {
+// FixedBy returns where a setting was given, if that is not app.yaml, which then cannot change it; "" when it can.
+func (c Settings) FixedBy(name string) string {
 	origin := c.origins[name]
-	if strings.HasPrefix(origin, filepath.Join(c.DataDir, ConfigFile)+" ") {
+	if strings.HasPrefix(origin, filepath.Join(c.DataDir, File)+" ") {
 		return ""
 	}
 	return origin
@@ -30,11 +31,11 @@ func (c Config) fixed(name string) string {
 // errHandEdit is that somebody wrote the file while it was edited.
 var errHandEdit = errors.New("the file was changed meanwhile")
 
-// editSettings gives settings of app.yaml in the data directory new values, by their names in the file. Comments and order
+// Edit returns settings of app.yaml in the data directory new values, by their names in the file. Comments and order
 // stay, blank lines may not; what somebody writes at the same time is taken up and not lost. The file is replaced whole,
 // or not at all. Errors: Conflict for a file that cannot be used as it is, Unavailable for one that cannot be written.
-func editSettings(dataDir string, values map[string]string) error {
-	path := filepath.Join(dataDir, ConfigFile)
+func Edit(dataDir string, values map[string]string) error {
+	path := filepath.Join(dataDir, File)
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target // a link stays one
 	}
@@ -59,7 +60,7 @@ func editFile(dataDir, path string, values map[string]string) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	text, err := editText(path, was, values)
+	text, err := EditText(path, was, values)
 	if err != nil {
 		return errdefs.New(errdefs.Conflict, "app.yaml cannot be changed as it is: %v; mend it by hand first", err)
 	}
@@ -67,7 +68,7 @@ func editFile(dataDir, path string, values map[string]string) error {
 		return nil
 	}
 	return file.Replace(path, bytes.NewReader(text), file.Options{Mode: mode, Ready: func(temp string) error {
-		if err := handOver(dataDir, temp); err != nil {
+		if err := datadir.HandOver(dataDir, temp); err != nil {
 			return err
 		}
 		return still(path, was)
@@ -86,9 +87,9 @@ func still(path string, was []byte) error {
 	return nil
 }
 
-// editText gives the text of a file of settings with new values, and makes sure that it says the same otherwise.
-func editText(path string, text []byte, values map[string]string) ([]byte, error) {
-	before := DefaultConfig()
+// EditText returns the text of a file of settings with new values, and makes sure that it says the same otherwise.
+func EditText(path string, text []byte, values map[string]string) ([]byte, error) {
+	before := Defaults()
 	if err := before.fromFile(path, text); err != nil {
 		return nil, err
 	}
@@ -99,7 +100,7 @@ func editText(path string, text []byte, values map[string]string) ([]byte, error
 	if doc.Kind == 0 { // empty, or comments alone
 		doc = yaml.Node{Kind: yaml.DocumentNode, HeadComment: strings.TrimSpace(string(text)), Content: []*yaml.Node{{Kind: yaml.MappingNode}}}
 	}
-	want := DefaultConfig()
+	want := Defaults()
 	if err := want.fromFile(path, text); err != nil {
 		return nil, err
 	}
@@ -117,7 +118,7 @@ func editText(path string, text []byte, values map[string]string) ([]byte, error
 	if err := errors.Join(enc.Encode(&doc), enc.Close()); err != nil {
 		return nil, err
 	}
-	after := DefaultConfig()
+	after := Defaults()
 	if err := after.fromFile(path, b.Bytes()); err != nil {
 		return nil, err
 	}

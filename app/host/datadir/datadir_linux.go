@@ -1,4 +1,5 @@
-package app
+// Package datadir makes the data directory, and files in it that belong to its owner.
+package datadir
 
 import (
 	"errors"
@@ -11,13 +12,13 @@ import (
 	"opsmon/kv/file"
 )
 
-// makeDataDir makes the data directory when it is not there, for its owner alone. Before there is a store in it, its own
-// name and those above it are put on the disk: a store is of no use in a directory that a power cut takes away.
-func makeDataDir(dir string) error {
+// Make makes the data directory when it is not there, for its owner alone. Before there is a store in it, a file of that
+// name, its own name and those above it are put on the disk: a store is of no use in a directory that a power cut takes away.
+func Make(dir, store string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	if _, err := os.Lstat(filepath.Join(dir, StoreFile)); err == nil {
+	if _, err := os.Lstat(filepath.Join(dir, store)); err == nil {
 		return nil
 	}
 	dir, err := filepath.Abs(dir)
@@ -34,9 +35,9 @@ func makeDataDir(dir string) error {
 	return nil
 }
 
-// handOver gives what root has made in another user's data directory to that user: the service that runs as it
+// HandOver gives what root has made in another user's data directory to that user: the service that runs as it
 // must be able to open the store. A link is handed over itself: that user may have made it, to a file of root's.
-func handOver(dir, file string) error {
+func HandOver(dir, file string) error {
 	if os.Geteuid() != 0 {
 		return nil
 	}

@@ -1,38 +1,47 @@
-package app
+package config
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
 	"errors"
+	"math/big"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
-// readConfig reads a file's text and an environment.
-func readConfig(t *testing.T, file string, environment map[string]string) (Config, error) {
+// read loads a file's text and an environment.
+func read(t *testing.T, file string, environment map[string]string) (Settings, error) {
 	t.Helper()
 	dir := t.TempDir()
 	if file != "" {
-		if err := os.WriteFile(filepath.Join(dir, ConfigFile), []byte(file), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, File), []byte(file), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return ReadConfig(dir, func(name string) string { return environment[name] })
+	return Load(dir, func(name string) string { return environment[name] })
 }
 
 // TestConfigOrder: flag, then environment, then file, then default (decisions.md section 7).
 func TestConfigOrder(t *testing.T) {
 	file := "listen: 127.0.0.1:1\ntls: off\nlogLevel: warn # less\nmaxConnections: 16\nsmtp:\n  host: mail\n  port: 25\n  password: 12345\ninsecureHttp: ~\n"
-	cfg, err := readConfig(t, file, map[string]string{"APP_LISTEN": "127.0.0.1:2", "APP_SMTP_PORT": "26", "APP_INSECURE_HTTP": "true", "APP_LOG_LEVEL": ""})
+	cfg, err := read(t, file, map[string]string{"APP_LISTEN": "127.0.0.1:2", "APP_SMTP_PORT": "26", "APP_INSECURE_HTTP": "true", "APP_LOG_LEVEL": ""})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := cfg.Set("listen", "127.0.0.1:3", "--listen"); err != nil {
 		t.Fatal(err)
 	}
-	want := DefaultConfig()
+	want := Defaults()
 	want.DataDir, want.origins = cfg.DataDir, cfg.origins
 	want.Listen, want.LogLevel, want.MaxConnections, want.InsecureHTTP = "127.0.0.1:3", "warn", 16, true
 	want.SMTP.Host, want.SMTP.Port, want.SMTP.Password = "mail", 26, "12345"
@@ -45,7 +54,7 @@ func TestConfigOrder(t *testing.T) {
 		t.Errorf("%d settings; tell the README and this test of new ones", len(want.settings()))
 	}
 	for _, empty := range []string{"", "# nothing\n", "---\n", "smtp:\n", "listen: &a 127.0.0.1:8080\nurl: \n"} {
-		if cfg, err := readConfig(t, empty, nil); err != nil || cfg.Listen != DefaultConfig().Listen || cfg.SMTP != DefaultConfig().SMTP {
+		if cfg, err := read(t, empty, nil); err != nil || cfg.Listen != Defaults().Listen || cfg.SMTP != Defaults().SMTP {
 			t.Errorf("%q: %+v, %v", empty, cfg, err)
 		}
 	}
@@ -55,24 +64,24 @@ func TestConfigOrder(t *testing.T) {
 // are relative to the working directory, as its user expects.
 func TestConfigRelativeFiles(t *testing.T) {
 	absolute := filepath.Join(t.TempDir(), "b.key")
-	cfg, err := readConfig(t, "tls: a.crt,"+absolute+"\n", nil)
+	cfg, err := read(t, "tls: a.crt,"+absolute+"\n", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := filepath.Join(cfg.DataDir, "a.crt") + "," + absolute; cfg.TLS != want {
 		t.Errorf("tls is %q, want %q", cfg.TLS, want)
 	}
-	if cfg, err := readConfig(t, "tls: a.crt,a.key\n", map[string]string{"APP_TLS": "b.crt,b.key"}); err != nil || cfg.TLS != "b.crt,b.key" {
+	if cfg, err := read(t, "tls: a.crt,a.key\n", map[string]string{"APP_TLS": "b.crt,b.key"}); err != nil || cfg.TLS != "b.crt,b.key" {
 		t.Errorf("from the environment tls is %q, %v", cfg.TLS, err)
 	}
-	if cfg, err := readConfig(t, "backup:\n  dir: kept\n  passphraseFile: secret.txt\n", nil); err != nil || cfg.BackupDir() != filepath.Join(cfg.DataDir, "kept") || cfg.Backup.PassphraseFile != filepath.Join(cfg.DataDir, "secret.txt") {
+	if cfg, err := read(t, "backup:\n  dir: kept\n  passphraseFile: secret.txt\n", nil); err != nil || cfg.BackupDir() != filepath.Join(cfg.DataDir, "kept") || cfg.Backup.PassphraseFile != filepath.Join(cfg.DataDir, "secret.txt") {
 		t.Errorf("backup: %+v, %v", cfg.Backup, err)
 	}
-	if cfg, err := readConfig(t, "", map[string]string{"APP_BACKUP_DIR": "kept"}); err != nil || cfg.BackupDir() != "kept" {
+	if cfg, err := read(t, "", map[string]string{"APP_BACKUP_DIR": "kept"}); err != nil || cfg.BackupDir() != "kept" {
 		t.Errorf("backup from the environment: %+v, %v", cfg.Backup, err)
 	}
 	for _, other := range []string{"off", "auto", ","} {
-		if cfg, err := readConfig(t, "tls: "+strconv.Quote(other)+"\n", nil); err != nil || cfg.TLS != other {
+		if cfg, err := read(t, "tls: "+strconv.Quote(other)+"\n", nil); err != nil || cfg.TLS != other {
 			t.Errorf("tls: %s is read as %q, %v", other, cfg.TLS, err)
 		}
 	}
@@ -148,12 +157,12 @@ func TestConfigWrong(t *testing.T) {
 		{file: "backup:\n  maxBytes: -5", want: "{} line 2: backup.maxBytes must be 0 or more; it is -5"},
 		{environment: map[string]string{"APP_BACKUP_KEEP_MONTHLY": "121"}, want: "APP_BACKUP_KEEP_MONTHLY: backup.keepMonthly must be from 0 to 120; it is 121"},
 	} {
-		cfg, err := readConfig(t, test.file, test.environment)
+		cfg, err := read(t, test.file, test.environment)
 		if err == nil {
 			err = cfg.Check()
 		}
-		want := strings.ReplaceAll(test.want, "{}", filepath.Join(cfg.DataDir, ConfigFile))
-		if setting := (*SettingError)(nil); !errors.As(err, &setting) || !strings.HasPrefix(err.Error(), want) {
+		want := strings.ReplaceAll(test.want, "{}", filepath.Join(cfg.DataDir, File))
+		if setting := (*Error)(nil); !errors.As(err, &setting) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", test.file, err, want)
 		}
 	}
@@ -165,7 +174,7 @@ func TestLoopbackOnly(t *testing.T) {
 		"127.0.0.1:1": true, "127.9.9.9:1": true, "[::1]:1": true, "localhost:1": true, "[::ffff:127.0.0.1]:1": true,
 		":1": false, "0.0.0.0:1": false, "[::]:1": false, "10.0.0.1:1": false, "plant.example:1": false, "[fe80::1%eth0]:1": false, "127.0.0.1.example:1": false,
 	} {
-		cfg := DefaultConfig()
+		cfg := Defaults()
 		cfg.Listen = listen
 		if err := cfg.Check(); (err == nil) != alone {
 			t.Errorf("%s: %v", listen, err)
@@ -195,18 +204,18 @@ func TestBaseURL(t *testing.T) {
 		{"", "auto", ":8443", "fd00::5", "https://[fd00::5]:8443"},
 		{"https://opsmon.plant.example/", "auto", ":8443", "10.1.2.3", "https://opsmon.plant.example"},
 	} {
-		cfg := Config{URL: test.url, TLS: test.tls}
-		if got := cfg.baseURL(test.listen, func() []string { return strings.Fields(test.hosts) }); got != test.want {
+		cfg := Settings{URL: test.url, TLS: test.tls}
+		if got := cfg.BaseURLAt(test.listen, func() []string { return strings.Fields(test.hosts) }); got != test.want {
 			t.Errorf("%+v: %s", test, got)
 		}
 	}
-	cert, key, _ := certificate(t)
+	cert, key := certificate(t)
 	for name, test := range map[string]struct {
-		cfg     Config
+		cfg     Settings
 		without string // what is not among the hosts
 	}{
-		"the plant's own certificate": {Config{TLS: cert + "," + key, Name: "opsmon", MDNS: true}, "opsmon.local"},
-		"nobody answers to the name":  {Config{TLS: "auto", Name: "opsmon"}, "opsmon.local"},
+		"the plant's own certificate": {Settings{TLS: cert + "," + key, Name: "opsmon", MDNS: true}, "opsmon.local"},
+		"nobody answers to the name":  {Settings{TLS: "auto", Name: "opsmon"}, "opsmon.local"},
 	} {
 		if hosts := test.cfg.Hosts(); slices.Contains(hosts, test.without) {
 			t.Errorf("%s: %v", name, hosts)
@@ -227,36 +236,40 @@ func TestBaseURL(t *testing.T) {
 		{own, true, "10.1.2.3 " + own + ".local plantpc", "10.1.2.3 plantpc"}, // the operating system answers, or nobody
 		{"opsmon", true, "opsmon.local plantpc", ""},                          // on no network
 	} {
-		if got := (Config{Listen: ":8443", Name: test.name, MDNS: test.mdns}).reachable(strings.Fields(test.hosts)); strings.Join(got, " ") != test.want {
+		if got := (Settings{Listen: ":8443", Name: test.name, MDNS: test.mdns}).Reachable(strings.Fields(test.hosts)); strings.Join(got, " ") != test.want {
 			t.Errorf("%+v: %v", test, got)
 		}
 	}
-	if !(Config{URL: "https://a.example", TLS: "off"}).secure() || (Config{URL: "http://a.example", TLS: "off"}).secure() || !(Config{TLS: "a,b"}).secure() {
+	if !(Settings{URL: "https://a.example", TLS: "off"}).Secure() || (Settings{URL: "http://a.example", TLS: "off"}).Secure() || !(Settings{TLS: "a,b"}).Secure() {
 		t.Error("secure is what people's connections are")
 	}
 }
 
-// How long a station may be silent, and over how long a signal's units are spread, is what is set, at every station.
-func TestAliveAndSpreadMinutesHoldAtStations(t *testing.T) {
-	for set, want := range map[int]int64{DefaultConfig().Signals.AliveMinutes: 300_000, 12: 720_000} {
-		cfg := testConfig(t)
-		if cfg.Signals.SpreadMinutes != 5 {
-			t.Errorf("units are spread over %d minutes by default", cfg.Signals.SpreadMinutes)
-		}
-		cfg.Signals.AliveMinutes, cfg.Signals.SpreadMinutes = set, set
-		a, _ := opened(t, cfg)
-		plan, err := a.floor.Plan("northgate")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := plan.Of(starterStation).Monitor.SilentAfter(); got != want {
-			t.Errorf("of %d minutes a station has %d ms, want %d", set, got, want)
-		}
-		if got := plan.Of(starterStation).Monitor.SpreadWithin(); got != want {
-			t.Errorf("a station spreads units over %d ms where %d minutes are set", got, set)
-		}
-		if err := a.Close(); err != nil {
+// certificate makes a throw-away certificate for 127.0.0.1.
+func certificate(t *testing.T) (cert, key string) {
+	t.Helper()
+	secret, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "opsmon"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, &template, &template, secret.Public(), secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyDER, err := x509.MarshalPKCS8PrivateKey(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	cert, key = filepath.Join(dir, "plant.crt"), filepath.Join(dir, "plant.key")
+	for path, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: keyDER}} {
+		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
+	return cert, key
 }

@@ -1,4 +1,6 @@
-package app
+// Package config is the settings of the service: app.yaml in the data directory, the environment and flags over it, their
+// checks, and changes of the file.
+package config
 
 import (
 	"bytes"
@@ -24,12 +26,11 @@ import (
 	"opsmon/app/host/namedfile"
 	"opsmon/app/ingest/mqtt"
 	"opsmon/app/ingest/signal"
-	"opsmon/app/web"
 )
 
-// Config is the service's configuration. Each setting comes from a flag, else the environment, else app.yaml in
+// Settings is the service's configuration. Each setting comes from a flag, else the environment, else app.yaml in
 // the data directory, else the default (decisions.md section 7).
-type Config struct {
+type Settings struct {
 	Listen         string      `yaml:"listen"`         // address and port
 	URL            string      `yaml:"url"`            // how people reach the service; "" = made from Listen
 	TLS            string      `yaml:"tls"`            // off; auto: certificates of the appliance's own; or CERT,KEY: two files
@@ -51,15 +52,27 @@ type Config struct {
 
 	DataDir string           `yaml:"-"`
 	Assets  string           `yaml:"-"` // serve pages from this directory instead of the embedded ones, for development
-	Demo    *web.DemoInfo    `yaml:"-"` // what the sign-in page tells of a demonstration
+	Demo    *Demo            `yaml:"-"` // the demonstration on the sign-in page; nil = none
 	Clock   func() time.Time `yaml:"-"` // nil = time.Now
 
-	workFactor int // of the keys that backups' passphrases are made into (backup.Config); 0 = the usual one
+	WorkFactor int `yaml:"-"` // of the keys that backups' passphrases are made into (backup.Config); 0 = the usual one
 
 	origins map[string]string // where a setting was given, by its name: "/var/lib/app/app.yaml line 3"
 }
 
-// SMTP says how mail is sent. Without a host none is.
+// Demo describes a demonstration on the sign-in page.
+type Demo struct {
+	Account  string   // its id
+	Email    string   // of its administrator
+	Plants   []string // their names
+	Groups   int
+	Stations int
+	SKUs     int
+	APIKey   string // raw; the demo's data is temporary, and so is the key
+	BaseURL  string // without a slash at the end
+}
+
+// SMTP is the mail server. Without a host no mail is sent.
 type SMTP struct {
 	Host     string `yaml:"host"`
 	Port     int    `yaml:"port"`
@@ -69,7 +82,7 @@ type SMTP struct {
 	TLS      string `yaml:"tls"` // starttls, tls or none
 }
 
-// Backup says when backups are made by the service itself, where to, and how many are kept.
+// Backup is the schedule, folder and retention of the backups that the service makes automatically.
 type Backup struct {
 	Dir            string `yaml:"dir"`            // folder that is there, also on a mounted share; "" = backups in the data directory, which is made
 	At             string `yaml:"at"`             // time of day on the machine's own clock, such as 01:30
@@ -81,8 +94,13 @@ type Backup struct {
 	PassphraseFile string `yaml:"passphraseFile"` // encrypts them; its first line is the passphrase
 }
 
-// Signals says how long what machines send is kept, how much one of them may send, how long it may be silent, and how long the
-// time is that one signal's units may be of.
+// Memory limits the memory of the service.
+type Memory struct {
+	Limit int `yaml:"limit"` // MiB; 0 = made from the machine's
+}
+
+// Signals is the retention of signals, the rate of one device, how long a station may be silent, and over how long the units of
+// one signal are spread.
 type Signals struct {
 	Days          int `yaml:"days"`          // how long signals are kept as they came
 	PerSecond     int `yaml:"perSecond"`     // signals that one device may send; twice as many at once
@@ -90,53 +108,53 @@ type Signals struct {
 	SpreadMinutes int `yaml:"spreadMinutes"` // since the count signal before, within which a signal's units are spread to find stops
 }
 
-// Windows says how long what is computed from signals is kept.
+// Windows is the retention of what is computed from signals.
 type Windows struct {
 	Days int `yaml:"days"`
 }
 
-// SettingError is a setting with a wrong value.
-type SettingError struct {
+// Error is a setting with a wrong value.
+type Error struct {
 	Origin string // where it was given: a flag, a variable, or the line of a file; "" for a default
 	Err    error
 }
 
 // Error implements error.
-func (e *SettingError) Error() string {
+func (e *Error) Error() string {
 	if e.Origin == "" {
 		return e.Err.Error()
 	}
 	return e.Origin + ": " + e.Err.Error()
 }
 
-// lineSaid finds the line in what the reader of YAML says.
+// lineSaid matches the line that an error of the YAML parser starts with.
 var lineSaid = regexp.MustCompile(`^line \d+`)
 
-// Where says where the setting was given, and nothing of what is there, which may be a secret in a wrong place.
-func (e *SettingError) Where() string {
+// Where returns where the setting was given, without its value, which may be a secret in a wrong place.
+func (e *Error) Where() string {
 	if line := lineSaid.FindString(e.Err.Error()); line != "" {
 		return strings.TrimSpace(e.Origin + " " + line)
 	}
 	return e.Origin
 }
 
-// whereWrong is Where of an error with a SettingError in it, and "" of others.
-func whereWrong(err error) string {
-	if e := (*SettingError)(nil); errors.As(err, &e) {
+// Where returns Where of the *Error in err, and "" when there is none.
+func Where(err error) string {
+	if e := (*Error)(nil); errors.As(err, &e) {
 		return e.Where()
 	}
 	return ""
 }
 
-// Unwrap gives what is wrong.
-func (e *SettingError) Unwrap() error { return e.Err }
+// Unwrap returns what is wrong.
+func (e *Error) Unwrap() error { return e.Err }
 
-// ConfigFile is the name of the configuration file in the data directory.
-const ConfigFile = "app.yaml"
+// File is the name of the configuration file in the data directory.
+const File = "app.yaml"
 
-// DefaultConfig gives the configuration of a service that is told nothing.
-func DefaultConfig() Config {
-	return Config{
+// Defaults returns the configuration of a service that is told nothing.
+func Defaults() Settings {
+	return Settings{
 		Listen: "127.0.0.1:8080", TLS: "off", Name: certs.DefaultName, MDNS: true,
 		LogLevel: "info", MaxConnections: 1024, AuditDays: 400, SMTP: SMTP{Port: 587, TLS: "starttls"},
 		Backup:  Backup{At: "01:30", Every: 1, KeepDaily: 7, KeepWeekly: 4, KeepMonthly: 6},
@@ -147,23 +165,23 @@ func DefaultConfig() Config {
 	}
 }
 
-// ReadConfig reads app.yaml in the data directory, if it is there, and the environment over it. An unknown key in
-// the file, or a value of the wrong kind, is a *SettingError that names the file and the line.
-func ReadConfig(dataDir string, getenv func(string) string) (Config, error) {
-	b, err := namedfile.Read(filepath.Join(dataDir, ConfigFile)) // a FIFO there would hold root up
+// Load reads app.yaml in the data directory, if it is there, and the environment over it. An unknown key in
+// the file, or a value of the wrong kind, is a *Error that names the file and the line.
+func Load(dataDir string, getenv func(string) string) (Settings, error) {
+	b, err := namedfile.Read(filepath.Join(dataDir, File)) // a FIFO there would hold root up
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		cfg := DefaultConfig()
+		cfg := Defaults()
 		cfg.DataDir = dataDir
 		return cfg, fmt.Errorf("read configuration: %w; let the user that runs app read it, or choose another directory with --data-dir", err)
 	}
-	return parseConfig(dataDir, b, getenv)
+	return Parse(dataDir, b, getenv)
 }
 
-// parseConfig is ReadConfig for an app.yaml of a text.
-func parseConfig(dataDir string, text []byte, getenv func(string) string) (Config, error) {
-	cfg := DefaultConfig()
+// Parse is Load for an app.yaml of a text.
+func Parse(dataDir string, text []byte, getenv func(string) string) (Settings, error) {
+	cfg := Defaults()
 	cfg.DataDir = dataDir
-	path := filepath.Join(dataDir, ConfigFile)
+	path := filepath.Join(dataDir, File)
 	if err := cfg.fromFile(path, text); err != nil {
 		return cfg, err
 	}
@@ -194,10 +212,10 @@ func beside(name, file string) string {
 
 // Set sets a setting by its name in the file, smtp.host for one within another, to a value in text. origin says
 // where it was given.
-func (c *Config) Set(name, text, origin string) error {
+func (c *Settings) Set(name, text, origin string) error {
 	field, ok := c.settings()[name]
 	if !ok {
-		return &SettingError{origin, fmt.Errorf("there is no setting %s", name)}
+		return &Error{origin, fmt.Errorf("there is no setting %s", name)}
 	}
 	c.origins[name] = origin
 	switch field.Kind() {
@@ -206,20 +224,20 @@ func (c *Config) Set(name, text, origin string) error {
 	case reflect.Int:
 		n, err := strconv.Atoi(text)
 		if err != nil {
-			return c.wrong(name, "must be a whole number; it is %q", text)
+			return c.Wrong(name, "must be a whole number; it is %q", text)
 		}
 		field.SetInt(int64(n))
 	case reflect.Bool:
 		if text != "true" && text != "false" {
-			return c.wrong(name, "must be true or false; it is %q", text)
+			return c.Wrong(name, "must be true or false; it is %q", text)
 		}
 		field.SetBool(text == "true")
 	}
 	return nil
 }
 
-// settings gives the fields that can be set, by the names of the settings.
-func (c *Config) settings() map[string]reflect.Value {
+// settings returns the fields that can be set, by the names of the settings.
+func (c *Settings) settings() map[string]reflect.Value {
 	all := map[string]reflect.Value{}
 	var collect func(v reflect.Value, prefix string)
 	collect = func(v reflect.Value, prefix string) {
@@ -237,7 +255,10 @@ func (c *Config) settings() map[string]reflect.Value {
 	return all
 }
 
-func (c *Config) fromFile(path string, b []byte) error {
+// Names returns the names of all settings, sorted.
+func Names() []string { return slices.Sorted(maps.Keys((&Settings{}).settings())) }
+
+func (c *Settings) fromFile(path string, b []byte) error {
 	dec := yaml.NewDecoder(bytes.NewReader(b))
 	var doc yaml.Node
 	err := dec.Decode(&doc)
@@ -252,18 +273,18 @@ func (c *Config) fromFile(path string, b []byte) error {
 			err = errors.New("it holds a second document after ---")
 		}
 	}
-	return &SettingError{path, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))}
+	return &Error{path, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))}
 }
 
 // fromMapping sets what a mapping of the file holds. prefix is the name of the setting that it is the value of, with
 // a dot after it.
-func (c *Config) fromMapping(path, prefix string, node *yaml.Node) error {
+func (c *Settings) fromMapping(path, prefix string, node *yaml.Node) error {
 	at := func(n *yaml.Node) string { return fmt.Sprintf("%s line %d", path, n.Line) }
 	if node.Kind != yaml.MappingNode {
 		if node.Tag == "!!null" {
 			return nil
 		}
-		return &SettingError{at(node), errors.New("must hold settings of the form name: value")}
+		return &Error{at(node), errors.New("must hold settings of the form name: value")}
 	}
 	names := slices.Sorted(maps.Keys(c.settings()))
 	for i := 0; i < len(node.Content); i += 2 {
@@ -271,7 +292,7 @@ func (c *Config) fromMapping(path, prefix string, node *yaml.Node) error {
 		name := prefix + key.Value
 		origin := at(key)
 		if was := c.origins[name]; was != "" {
-			return &SettingError{origin, fmt.Errorf("%s is given twice; the first is at %s", name, was)}
+			return &Error{origin, fmt.Errorf("%s is given twice; the first is at %s", name, was)}
 		}
 		if value.Kind == yaml.AliasNode {
 			value = value.Alias
@@ -283,9 +304,9 @@ func (c *Config) fromMapping(path, prefix string, node *yaml.Node) error {
 				return err
 			}
 		case !slices.Contains(names, name):
-			return &SettingError{origin, fmt.Errorf("unknown key %s; the keys are %s", name, strings.Join(names, ", "))}
+			return &Error{origin, fmt.Errorf("unknown key %s; the keys are %s", name, strings.Join(names, ", "))}
 		case value.Kind != yaml.ScalarNode:
-			return &SettingError{origin, fmt.Errorf("%s must be a single value", name)}
+			return &Error{origin, fmt.Errorf("%s must be a single value", name)}
 		case value.Tag == "!!null":
 			c.origins[name] = origin // the default stays
 		default:
@@ -299,7 +320,7 @@ func (c *Config) fromMapping(path, prefix string, node *yaml.Node) error {
 
 // fromEnvironment sets the settings for which there is a variable: listen is APP_LISTEN, smtp.host APP_SMTP_HOST. An
 // empty one is none.
-func (c *Config) fromEnvironment(getenv func(string) string) error {
+func (c *Settings) fromEnvironment(getenv func(string) string) error {
 	for _, name := range slices.Sorted(maps.Keys(c.settings())) {
 		variable := "APP_" + screaming(name)
 		if text := getenv(variable); text != "" {
@@ -325,17 +346,17 @@ func screaming(name string) string {
 	return b.String()
 }
 
-// wrong says what is wrong with a setting, and where it was given.
-func (c Config) wrong(name, format string, args ...any) error {
-	return &SettingError{c.origins[name], fmt.Errorf("%s "+format, append([]any{name}, args...)...)}
+// Wrong returns an *Error about a setting, with where it was given.
+func (c Settings) Wrong(name, format string, args ...any) error {
+	return &Error{c.origins[name], fmt.Errorf("%s "+format, append([]any{name}, args...)...)}
 }
 
-// Level gives the log level. Error: *SettingError.
-func (c Config) Level() (slog.Level, error) {
+// Level returns the log level. Error: *Error.
+func (c Settings) Level() (slog.Level, error) {
 	levels := map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
 	l, ok := levels[c.LogLevel]
 	if !ok {
-		return 0, c.wrong("logLevel", "must be debug, info, warn or error; it is %q", c.LogLevel)
+		return 0, c.Wrong("logLevel", "must be debug, info, warn or error; it is %q", c.LogLevel)
 	}
 	return l, nil
 }
@@ -346,41 +367,41 @@ const (
 	tlsAuto = "auto"
 )
 
-// ownTLS tells whether the service itself speaks TLS.
-func (c Config) ownTLS() bool { return c.TLS != tlsOff && c.TLS != "" }
+// OwnTLS reports whether the service itself speaks TLS.
+func (c Settings) OwnTLS() bool { return c.TLS != tlsOff && c.TLS != "" }
 
-// certificate gives the files of the certificate and its key, "" and "" where the plant brings none: TLS is off, or
+// CertificateFiles returns the files of the certificate and its key, "" and "" where the plant brings none: TLS is off, or
 // the appliance makes its own.
-func (c Config) certificate() (cert, key string, err error) {
-	if !c.ownTLS() || c.TLS == tlsAuto {
+func (c Settings) CertificateFiles() (cert, key string, err error) {
+	if !c.OwnTLS() || c.TLS == tlsAuto {
 		return "", "", nil
 	}
 	cert, key, found := strings.Cut(c.TLS, ",")
 	if !found || cert == "" || key == "" {
-		return "", "", c.wrong("tls", "must be off, auto, or CERT,KEY: the files of a certificate and its key with a comma between; it is %q", c.TLS)
+		return "", "", c.Wrong("tls", "must be off, auto, or CERT,KEY: the files of a certificate and its key with a comma between; it is %q", c.TLS)
 	}
 	return cert, key, nil
 }
 
-// secure tells whether people reach the service over TLS: its own, or that of a proxy before it.
-func (c Config) secure() bool { return c.ownTLS() || strings.HasPrefix(c.URL, "https://") }
+// Secure reports whether people reach the service over TLS: its own, or that of a proxy before it.
+func (c Settings) Secure() bool { return c.OwnTLS() || strings.HasPrefix(c.URL, "https://") }
 
-// baseURL gives the address that people reach the service at when it listens on an address and port. hosts gives the
+// BaseURLAt returns the address that people reach the service at when it listens on an address and port. hosts returns the
 // names and addresses by which other machines reach this one, the best first: where the service listens on every
 // address, the first of them is taken.
-func (c Config) baseURL(address string, hosts func() []string) string {
+func (c Settings) BaseURLAt(address string, hosts func() []string) string {
 	if c.URL != "" {
 		return strings.TrimSuffix(c.URL, "/")
 	}
 	scheme := "http"
-	if c.secure() {
+	if c.Secure() {
 		scheme = "https"
 	}
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return scheme + "://" + address
 	}
-	if everywhere(host) {
+	if Everywhere(host) {
 		host = "127.0.0.1"
 		if list := hosts(); len(list) > 0 {
 			host = list[0]
@@ -389,62 +410,98 @@ func (c Config) baseURL(address string, hosts func() []string) string {
 	return scheme + "://" + net.JoinHostPort(host, port)
 }
 
-// everywhere tells whether a host that is listened on stands for every address of the machine.
-func everywhere(host string) bool {
+// Everywhere reports whether a host that is listened on stands for every address of the machine.
+func Everywhere(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "" || ip != nil && ip.IsUnspecified()
 }
 
-// Hosts gives the names and addresses by which other machines reach the service, the best first, as far as it is known
+// Hosts returns the names and addresses by which other machines reach the service, the best first, as far as it is known
 // while none runs.
-func (c Config) Hosts() []string {
-	if host, _, err := net.SplitHostPort(c.Listen); err == nil && !everywhere(host) {
+func (c Settings) Hosts() []string {
+	if host, _, err := net.SplitHostPort(c.Listen); err == nil && !Everywhere(host) {
 		return []string{host}
 	}
-	if cert, _, err := c.certificate(); err == nil && cert != "" {
+	if cert, _, err := c.CertificateFiles(); err == nil && cert != "" {
 		return certs.NamedIn(cert)
 	}
-	return c.reachable(certs.Reachable(c.Name))
+	return c.Reachable(certs.Reachable(c.Name))
 }
 
-// reachable leaves out the appliance's name where the service does not answer to it, and everything where the machine is on
+// Reachable leaves out the appliance's name where the service does not answer to it, and everything where the machine is on
 // no network.
-func (c Config) reachable(hosts []string) []string {
+func (c Settings) Reachable(hosts []string) []string {
 	isAddress := func(host string) bool { return net.ParseIP(host) != nil }
 	if !slices.ContainsFunc(hosts, isAddress) {
 		return nil
 	}
-	return slices.DeleteFunc(hosts, func(host string) bool { return host == c.Name+".local" && !c.answersToName() })
+	return slices.DeleteFunc(hosts, func(host string) bool { return host == c.Name+".local" && !c.AnswersToName() })
 }
 
-// answersToName reports whether the service answers to the appliance's name on the network: where others can reach it and
+// AnswersToName reports whether the service answers to the appliance's name on the network: where others can reach it and
 // nobody turned that off. The machine's own name is its operating system's, which would take the appliance for another machine
 // of that name.
-func (c Config) answersToName() bool {
+func (c Settings) AnswersToName() bool {
 	host, _, err := net.SplitHostPort(c.Listen)
-	return c.MDNS && err == nil && !loopback(host) && !c.namedAsMachine()
+	return c.MDNS && err == nil && !Loopback(host) && !c.namedAsMachine()
 }
 
 // namedAsMachine reports whether the appliance's name is the machine's own.
-func (c Config) namedAsMachine() bool {
+func (c Settings) namedAsMachine() bool {
 	own, err := os.Hostname()
 	label, _, _ := strings.Cut(strings.ToLower(own), ".")
 	return err == nil && label == c.Name
 }
 
-// clock gives the hour and the minute at which backups are made.
-func (b Backup) clock() (hour, minute int, err error) {
+// TimeOfDay returns the hour and the minute at which backups are made.
+func (b Backup) TimeOfDay() (hour, minute int, err error) {
 	at, err := time.Parse("15:04", b.At)
 	return at.Hour(), at.Minute(), err
 }
 
 // BackupDir is the folder of the backups.
-func (c Config) BackupDir() string {
+func (c Settings) BackupDir() string {
 	if c.Backup.Dir != "" {
 		return c.Backup.Dir
 	}
-	return c.localBackups()
+	return c.LocalBackups()
 }
 
-// localBackups is the folder for backups that stay in the data directory.
-func (c Config) localBackups() string { return filepath.Join(c.DataDir, "backups") }
+// LocalBackups is the folder for backups that stay in the data directory.
+func (c Settings) LocalBackups() string { return filepath.Join(c.DataDir, "backups") }
+
+// TLSMode returns in one word where TLS comes from.
+func (c Settings) TLSMode() string {
+	switch {
+	case !c.OwnTLS() && c.Secure():
+		return "proxy"
+	case !c.OwnTLS():
+		return tlsOff
+	case c.TLS == tlsAuto:
+		return tlsAuto
+	}
+	return "files"
+}
+
+// HostNameList returns the items of the setting.
+func (c Settings) HostNameList() (list []string) {
+	for name := range strings.SplitSeq(c.HostNames, ",") {
+		if name = TidyHost(strings.TrimSpace(name)); name != "" {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// TidyHost returns the host of a Host header without port and final dot, in small letters.
+func TidyHost(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	return strings.TrimSuffix(strings.ToLower(strings.Trim(host, "[]")), ".")
+}
+
+// FlagOf turns clearListen into clear-listen.
+func FlagOf(setting string) string {
+	return strings.ReplaceAll(strings.ToLower(screaming(setting)), "_", "-")
+}

@@ -1,4 +1,4 @@
-package app
+package datadir
 
 import (
 	"errors"
@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// makeDataDir makes the data directory when it is not there, for administrators, the system and its own user
+// Make makes the data directory when it is not there, for administrators, the system and its own user
 // alone: what it would inherit below ProgramData lets every user of the machine read it. The rights of a directory
 // that is there already are left as they are.
-func makeDataDir(dir string) error {
+func Make(dir, _ string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return err
 	}
@@ -41,5 +41,5 @@ func makeDataDir(dir string) error {
 	return nil
 }
 
-// handOver is for Unix: on Windows the rights come from the directory.
-func handOver(string, string) error { return nil }
+// HandOver is for Unix: on Windows the rights come from the directory.
+func HandOver(string, string) error { return nil }

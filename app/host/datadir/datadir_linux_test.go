@@ -1,4 +1,4 @@
-package app
+package datadir
 
 import (
 	"os"
@@ -28,7 +28,7 @@ func TestHandOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]uint32{file: nobody, link: 0} {
-		if err := handOver(dir, path); err != nil {
+		if err := HandOver(dir, path); err != nil {
 			t.Fatal(err)
 		}
 		info, err := os.Stat(path) // of what the link leads to
