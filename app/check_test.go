@@ -61,7 +61,7 @@ func TestCheckDamaged(t *testing.T) {
 	}{
 		"empty":        {nil, "the file is empty"},
 		"not a store":  {[]byte(strings.Repeat("something else\n", 1000)), "the file is not a store"},
-		"cut":          {whole[:5*4096], "bytes where"},
+		"cut":          {whole[:5*4096], "bytes, want"},
 		"a meta page":  {flip(64), "meta page"},
 		"a value":      {[]byte(strings.ReplaceAll(string(whole), `"domain":"northgate.example"`, `"domaim":"northgate.example"`)), "checksum does not match"},
 		"an account":   {within(func(tx *kv.Tx) error { return raw("account").Put(tx, "northgate", []byte("garbage")) }), "account: "},

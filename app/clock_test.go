@@ -38,7 +38,7 @@ func TestAClockThatIsYearsBack(t *testing.T) {
 			`{"signals":[{"stationCode":"PRESS","productive":true},{"stationCode":"PRESS","at":%q,"productive":true}]}`, instant.FormatMs(right))))
 		r.Header.Set("Content-Type", "application/json")
 		w := httptest.NewRecorder()
-		if p.Local().ServeHTTP(w, r); w.Code != http.StatusOK || strings.Count(w.Body.String(), "older than the signals that are kept") != 2 {
+		if p.Local().ServeHTTP(w, r); w.Code != http.StatusOK || strings.Count(w.Body.String(), "older than the retention of signals") != 2 {
 			t.Fatalf("signals: %d %s", w.Code, w.Body)
 		}
 		if status, answer := p.ask("POST", "/production", `{"stationCode":"PRESS","good":7,"initials":"ABC"}`); status != http.StatusConflict {
@@ -176,7 +176,7 @@ func TestAClockThatWasAheadIsAccepted(t *testing.T) {
 	n := p.days
 	p.same("accepted", 0, n-2, shown)
 	if status, answer := p.ask("POST", "/signal", fmt.Sprintf(`{"signals":[{"stationCode":"PRESS","at":%q,"productive":true}]}`,
-		instant.Format(time.UnixMilli(right).AddDate(0, 0, -3)))); !strings.Contains(string(answer), "older than the signals that are kept") {
+		instant.Format(time.UnixMilli(right).AddDate(0, 0, -3)))); !strings.Contains(string(answer), "older than the retention of signals") {
 		t.Errorf("a late signal: %d %s", status, answer)
 	}
 	p.clock.Add((10 * time.Minute).Milliseconds())

@@ -163,7 +163,7 @@ func TestFloodOfSignals(t *testing.T) {
 			t.Errorf("shown is %s", list.body)
 		}
 	}
-	if n := strings.Count(s.logged.String(), "sends more than it may"); n != 1 {
+	if n := strings.Count(s.logged.String(), "exceeds its rate"); n != 1 {
 		t.Errorf("it was logged %d times, want once a minute", n)
 	}
 }
