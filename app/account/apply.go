@@ -61,7 +61,7 @@ func readDocument(raw []byte, standalone bool, now time.Time) (*document, error)
 		shapes[v.Path] = true
 	}
 	tree = nil
-	tidy(raw)                                 // the tree is large: free it before the next large allocation
+	collectGarbage(raw)                       // the tree is large: free it before the next large allocation
 	if len(problems) < schema.MaxViolations { // otherwise the set of invalid values is incomplete
 		var found []errdefs.Detail
 		found, d.warnings = check(d.manifest, shapes, now)
@@ -99,9 +99,9 @@ func identity(m *Manifest, shapes map[string]bool) []errdefs.Detail {
 // large is the size, in bytes, from which a manifest's memory matters on a typical PC of a plant.
 const large = 4 << 20
 
-// tidy collects the garbage of a large manifest immediately. Otherwise the heap would grow to twice its size before
+// collectGarbage collects the garbage of a large manifest immediately. Otherwise the heap would grow to twice its size before
 // the next collection.
-func tidy(raw []byte) {
+func collectGarbage(raw []byte) {
 	if len(raw) >= large {
 		runtime.GC()
 	}
@@ -243,21 +243,21 @@ func (s *Service) apply(p auth.Principal, in ApplyInput, doc *document) (*ApplyR
 		return result, nil
 	}
 	s.await(a.ID)
-	result.Revision, err = s.adopt(p, in, doc, cur, life, d.total)
+	result.Revision, err = s.commit(p, in, doc, cur, life, d.total)
 	if err != nil {
 		return nil, err
 	}
 	return result, nil
 }
 
-// adopt makes a changed document the account's configuration and returns the number of the new revision.
-func (s *Service) adopt(p auth.Principal, in ApplyInput, doc *document, cur *Snapshot, life *lifetimes, changes int) (revision uint64, err error) {
+// commit makes a changed document the account's configuration and returns the number of the new revision.
+func (s *Service) commit(p auth.Principal, in ApplyInput, doc *document, cur *Snapshot, life *lifetimes, changes int) (revision uint64, err error) {
 	a := cur.Account.clone()
 	a.Own = doc.own()
 	out := render(doc.pure, doc.manifest)
 	a.Document, a.Rendered = sha256.Sum256(doc.pure), sha256.Sum256(out)
 	compressed := compress(doc.pure)
-	tidy(in.Raw)
+	collectGarbage(in.Raw)
 	was, err := cur.Manifest()
 	if err != nil {
 		return 0, err

@@ -71,32 +71,32 @@ func (l *lifetimes) leave(p place, was Lifetime) {
 // branch is one plant, group or station with its parent.
 type branch struct {
 	place  place
-	parent *limb
+	parent *parentNode
 	path   string
 	self   reflect.Value
 	life   *Lifetime
 }
 
-// limb is a parent of plants, groups or stations: the account, a plant or a group. Both compared manifests share the
-// limb of a place, so a long code above many stations is compared once.
-type limb struct {
+// parentNode is a parent of plants, groups or stations: the account, a plant or a group. Both compared manifests share the
+// parentNode of a place, so a long code above many stations is compared once.
+type parentNode struct {
 	name     string      // "leeds/packing"; "" for the account
 	children string      // path of the list of children
 	stayed   [2][]string // the children that remain, in the order before and after
 }
 
-// limbs are the parents in two manifests.
-type limbs map[place]*limb
+// parentNodes are the parents in two manifests.
+type parentNodes map[place]*parentNode
 
-func (l limbs) at(p place, name, children string) *limb {
+func (l parentNodes) at(p place, name, children string) *parentNode {
 	if l[p] == nil {
-		l[p] = &limb{name: name, children: children}
+		l[p] = &parentNode{name: name, children: children}
 	}
 	return l[p]
 }
 
 // branches returns the plants, groups and stations of a manifest, parents before children.
-func branches(m *Manifest, l limbs) []branch {
+func branches(m *Manifest, l parentNodes) []branch {
 	list := make([]branch, 0, m.StationCount()+len(m.Plants)*8)
 	root := l.at(place{}, "", "plants")
 	for i := range m.Plants {
@@ -122,13 +122,13 @@ func branches(m *Manifest, l limbs) []branch {
 // plants compares the trees of plants, groups and stations and sets the lifetimes in new. A station may move to
 // another group; a group belongs to its plant.
 func (d *differ) plants(old, new *Manifest, life *lifetimes) {
-	both := limbs{}
+	both := parentNodes{}
 	oldList, newList := branches(old, both), branches(new, both)
 	before := make(map[place]*branch, len(oldList))
 	for i := range oldList {
 		before[oldList[i].place] = &oldList[i]
 	}
-	after := make(map[place]*limb, len(newList))
+	after := make(map[place]*parentNode, len(newList))
 	for i := range newList {
 		b := &newList[i]
 		after[b.place] = b.parent
@@ -147,7 +147,7 @@ func (d *differ) plants(old, new *Manifest, life *lifetimes) {
 		}
 		*b.life = life.carry(*was.life, d.total != count)
 	}
-	var parents []*limb // parents with a remaining child, in the order of old
+	var parents []*parentNode // parents with a remaining child, in the order of old
 	for i := range oldList {
 		b := &oldList[i]
 		switch parent, ok := after[b.place]; {
@@ -171,7 +171,7 @@ func (b *branch) code() string { return b.self.FieldByName("Code").String() }
 // beginAll starts the lifetime of every plant, group and station of a first manifest: that in the document if present
 // (a move from another installation), else now.
 func (l *lifetimes) beginAll(m *Manifest) {
-	for _, b := range branches(m, limbs{}) {
+	for _, b := range branches(m, parentNodes{}) {
 		if b.life.CreatedAt.IsZero() {
 			b.life.CreatedAt = l.now
 		}

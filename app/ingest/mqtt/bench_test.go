@@ -145,7 +145,7 @@ func newRawServer(b *testing.B) (address string) {
 	running.Go(func() {
 		for first := range queue {
 			count, n := map[net.Conn]int{first: 1}, 1
-			timer := time.NewTimer(gatherFor)
+			timer := time.NewTimer(batchDelay)
 			for more := true; more && n < most; {
 				select {
 				case c, ok := <-queue:

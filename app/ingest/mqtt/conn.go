@@ -17,16 +17,16 @@ type conn struct {
 	b       *Broker
 	address string
 
-	ctx      context.Context // ends with the connection
-	cancel   context.CancelFunc
-	deaf     atomic.Bool // accepts no more messages
-	said     atomic.Bool // the reason for closing was sent
-	client   atomic.Pointer[server.Client]
-	sender   *sender // nil until authenticated; set with Broker.mu held
-	linked   bool    // used only by the serving goroutine; so is judged
-	judged   bool    // the authentication was decided
-	inFlight chan struct{}
-	answered atomic.Int64 // time of the last acknowledgement, in ns
+	ctx        context.Context // ends with the connection
+	cancel     context.CancelFunc
+	closing    atomic.Bool // accepts no more messages
+	reasonSent atomic.Bool // the reason for closing was sent
+	client     atomic.Pointer[server.Client]
+	sender     *sender // nil until authenticated; set with Broker.mu held
+	linked     bool    // used only by the serving goroutine; so is judged
+	judged     bool    // the authentication was decided
+	inFlight   chan struct{}
+	answered   atomic.Int64 // time of the last acknowledgement, in ns
 
 	writing sync.Mutex
 	corked  bool
@@ -75,7 +75,7 @@ func (k *conn) Read(p []byte) (int, error) {
 // Write has a deadline, so a device that never reads cannot block others for longer.
 func (k *conn) Write(p []byte) (int, error) {
 	if len(p) > 0 && p[0]>>4 == packets.Disconnect {
-		if cl := k.client.Load(); k.said.Swap(true) || cl != nil && cl.Properties.ProtocolVersion < 5 {
+		if cl := k.client.Load(); k.reasonSent.Swap(true) || cl != nil && cl.Properties.ProtocolVersion < 5 {
 			return len(p), nil // send it only once; in MQTT 3.1.1 a broker does not send it
 		}
 	}
@@ -130,17 +130,17 @@ func (k *conn) cut() {
 
 // end closes the connection and releases goroutines that wait for it.
 func (k *conn) end() {
-	k.deaf.Store(true)
+	k.closing.Store(true)
 	if cl := k.client.Load(); cl != nil {
 		cl.Stop(errRefused)
 	}
 	k.cut()
 }
 
-func (k *conn) ended() bool { return k.deaf.Load() }
+func (k *conn) ended() bool { return k.closing.Load() }
 
 // refuseMore stops accepting messages; false if it was called before.
-func (k *conn) refuseMore() bool { return k.deaf.CompareAndSwap(false, true) }
+func (k *conn) refuseMore() bool { return k.closing.CompareAndSwap(false, true) }
 
 // answer queues an acknowledgement without blocking: there are at most as many as messages in flight.
 func (k *conn) answer(a ack) {

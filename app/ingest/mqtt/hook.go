@@ -102,20 +102,20 @@ func (b *Broker) take(k *conn, cl *server.Client, pk *packets.Packet) {
 	}
 	five := cl.Properties.ProtocolVersion >= 5
 	a := ack{id: pk.PacketID, qos: pk.FixedHeader.Qos}
-	m := message{from: k.sender, hurry: a.qos > 0 && len(k.inFlight) == 1 && time.Now().UnixNano()-k.answered.Load() < soon}
-	object, no := b.judge(k.sender, pk)
+	m := message{from: k.sender, urgent: a.qos > 0 && len(k.inFlight) == 1 && time.Now().UnixNano()-k.answered.Load() < soon}
+	object, why := b.judge(k.sender, pk)
 	switch {
-	case no.issue == "":
+	case why.issue == "":
 		m.objects = []any{object}
-	case no.cause == signal.CauseForeign && !five && a.qos > 0:
+	case why.cause == signal.CauseForeign && !five && a.qos > 0:
 		// MQTT 3.1.1 cannot refuse a message, and acknowledging it would be wrong, so the connection is closed.
-		b.cfg.Signals.NoteRefused(k.sender.signal(nil), no.cause, no.issue, 1)
+		b.cfg.Signals.NoteRefused(k.sender.signal(nil), why.cause, why.issue, 1)
 		b.budget.Release(size)
 		b.endSoon(k, EndedForeign, packets.ErrNotAuthorized)
 		return
 	default:
-		b.cfg.Signals.NoteRefused(k.sender.signal(nil), no.cause, no.issue, 1)
-		a.refuse(no.cause, no.issue, five)
+		b.cfg.Signals.NoteRefused(k.sender.signal(nil), why.cause, why.issue, 1)
+		a.refuse(why.cause, why.issue, five)
 	}
 	m.answer = func(outcomes []signal.Outcome, err error) {
 		b.budget.Release(size)
@@ -179,14 +179,14 @@ func (a *ack) refuse(cause signal.Cause, issue string, five bool) {
 	}
 }
 
-// no is the reason why a message is not a signal; its issue is "" if it is one.
-type no struct {
+// refusal is the reason why a message is not a signal; its issue is "" if it is one.
+type refusal struct {
 	cause signal.Cause
 	issue string
 }
 
 // judge returns the decoded object of a message, or the reason for refusing it.
-func (b *Broker) judge(s *sender, pk *packets.Packet) (object any, why no) {
+func (b *Broker) judge(s *sender, pk *packets.Packet) (object any, why refusal) {
 	station := ""
 	for _, t := range b.cfg.Topics {
 		account, code, ok := t.match(pk.TopicName)
@@ -194,53 +194,53 @@ func (b *Broker) judge(s *sender, pk *packets.Packet) (object any, why no) {
 			continue
 		}
 		if account != "" && account != s.account {
-			return nil, no{signal.CauseForeign, "the topic is another account's"}
+			return nil, refusal{signal.CauseForeign, "the topic is another account's"}
 		}
 		station = code
 		break
 	}
 	if station == "" {
-		return nil, no{signal.CauseForeign, "the topic must be one for signals, such as v1/" + s.account + "/signals/STATION"}
+		return nil, refusal{signal.CauseForeign, "the topic must be one for signals, such as v1/" + s.account + "/signals/STATION"}
 	}
 	if !s.maySend(station) {
-		return nil, no{signal.CauseForeign, "the topic names a station that is not one of this device's"}
+		return nil, refusal{signal.CauseForeign, "the topic names a station that is not one of this device's"}
 	}
 	return objectOf(pk.Payload, station)
 }
 
 // objectOf decodes a payload as a signal of a station; "" takes the station from the payload.
-func objectOf(payload []byte, station string) (object any, why no) {
+func objectOf(payload []byte, station string) (object any, why refusal) {
 	if s, ok := signal.Quick(payload, signal.MQTT); ok && (s.Station == "" || s.Station == station || station == "") {
 		if station != "" {
 			s.Station = station
 		}
-		return s, no{}
+		return s, refusal{}
 	}
 	v, err := strictjson.Decode(payload)
 	if err != nil {
-		return nil, no{signal.CauseMalformed, "is not one JSON object: " + err.Error()}
+		return nil, refusal{signal.CauseMalformed, "is not one JSON object: " + err.Error()}
 	}
 	properties, ok := v.(map[string]any)
 	if !ok {
-		return nil, no{signal.CauseMalformed, "must be one JSON object"}
+		return nil, refusal{signal.CauseMalformed, "must be one JSON object"}
 	}
 	return properties, place(properties, station)
 }
 
 // place sets the station from a topic in an object, unless the object has a different one.
-func place(object map[string]any, station string) no {
+func place(object map[string]any, station string) refusal {
 	if station == "" {
-		return no{}
+		return refusal{}
 	}
 	for _, name := range []string{"station_code", "stationCode"} {
 		if given, there := object[name]; there && given != nil {
 			if given != station {
-				return no{signal.CauseValue, name + " is not the station of the topic"}
+				return refusal{signal.CauseValue, name + " is not the station of the topic"}
 			}
-			return no{}
+			return refusal{}
 		}
 		delete(object, name)
 	}
 	object["station_code"] = station
-	return no{}
+	return refusal{}
 }

@@ -13,11 +13,11 @@ import (
 // The intake stores a batch when it has enough messages or after a while. Each batch costs a sync and some pages of
 // the disk, so a few hundred signals a second must share batches; devices tolerate the delay.
 const (
-	gatherFor = 20 * time.Millisecond
-	hurryFor  = 2 * time.Millisecond // if a sender waits for the acknowledgement of each message
-	enough    = 64
-	most      = 4096
-	queued    = 4096
+	batchDelay  = 20 * time.Millisecond
+	urgentDelay = 2 * time.Millisecond // if a sender waits for the acknowledgement of each message
+	enough      = 64
+	most        = 4096
+	queued      = 4096
 )
 
 // storeRest is the pause after the store failed, because devices reconnect and repeat immediately.
@@ -51,7 +51,7 @@ func (s *sender) signal(known func(string) bool) signal.Sender {
 // message of the plant's broker.
 type message struct {
 	from    *sender
-	hurry   bool  // the sender waits for this acknowledgement before it sends the next message
+	urgent  bool  // the sender waits for this acknowledgement before it sends the next message
 	objects []any // nil if already refused, only to be answered in order
 	// answer receives the outcomes of the objects, or the error of the store. It must not block.
 	answer func([]signal.Outcome, error)
@@ -63,11 +63,11 @@ type intake struct {
 	stations func(account string) (func(string) bool, error)
 	log      *slog.Logger
 
-	queue  chan message
-	ctx    context.Context
-	cancel context.CancelFunc
-	done   sync.WaitGroup
-	told   time.Time // when a failure to store was last logged
+	queue      chan message
+	ctx        context.Context
+	cancel     context.CancelFunc
+	done       sync.WaitGroup
+	lastLogged time.Time // when a failure to store was last logged
 }
 
 func newIntake(take func([]signal.Parcel) ([][]signal.Outcome, error), stations func(string) (func(string) bool, error), log *slog.Logger) *intake {
@@ -113,13 +113,13 @@ func (in *intake) run() {
 
 // gather adds the messages that arrive soon to a batch.
 func (in *intake) gather(batch []message) []message {
-	timer := time.NewTimer(gatherFor)
+	timer := time.NewTimer(batchDelay)
 	defer timer.Stop()
-	hurry := false
+	urgent := false
 	for len(batch) < enough {
-		if !hurry && batch[len(batch)-1].hurry {
-			hurry = true
-			timer.Reset(hurryFor)
+		if !urgent && batch[len(batch)-1].urgent {
+			urgent = true
+			timer.Reset(urgentDelay)
 		}
 		select {
 		case m := <-in.queue:
@@ -146,8 +146,8 @@ func (in *intake) store(batch []message) {
 	s := in.sort(batch)
 	outcomes, err := in.take(s.parcels)
 	if err != nil {
-		if now := time.Now(); now.Sub(in.told) > time.Minute {
-			in.told = now
+		if now := time.Now(); now.Sub(in.lastLogged) > time.Minute {
+			in.lastLogged = now
 			in.log.Error("storing MQTT signals failed; they are not acknowledged, so devices will repeat them", slog.Any("error", err))
 		}
 	}

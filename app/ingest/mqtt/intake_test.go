@@ -38,8 +38,8 @@ func TestIntake(t *testing.T) {
 		began := time.Now()
 		var answers []string
 		a, b, gone := &sender{account: "acme", source: "a"}, &sender{account: "acme", source: "b"}, &sender{account: "gone", source: "g"}
-		put := func(s *sender, name string, hurry bool, objects ...any) {
-			if !in.put(t.Context(), message{from: s, hurry: hurry, objects: objects, answer: func(o []signal.Outcome, err error) {
+		put := func(s *sender, name string, urgent bool, objects ...any) {
+			if !in.put(t.Context(), message{from: s, urgent: urgent, objects: objects, answer: func(o []signal.Outcome, err error) {
 				said := fmt.Sprintf("%s %s", name, time.Since(began))
 				for i := range o {
 					said += fmt.Sprintf(" %t", o[i].Accepted)

@@ -100,7 +100,7 @@ type Plant struct {
 	up                         atomic.Bool
 	link                       atomic.Uint64 // number of the connection
 	messages, ignored, refused atomic.Uint64
-	told                       atomic.Int64 // when a refusal was last logged, ms
+	lastLogged                 atomic.Int64 // when a refusal was last logged, ms
 }
 
 // StartPlant connects to the plant's broker. Its signals are stored by the intake of b, which must be closed after
@@ -123,7 +123,7 @@ func (p *Plant) stay() {
 		done := c.Connect()
 		done.Wait() // it has its own timeouts
 		if err := done.Error(); err != nil {
-			if p.mayTell() {
+			if p.mayLog() {
 				p.cfg.Log.Warn("connecting to the plant's broker failed; will retry", slog.String("broker", p.cfg.URL.Host), slog.Any("error", err))
 			}
 		} else {
@@ -308,16 +308,16 @@ func (p *Plant) put(m paho.Message, s *sender, objects []any) bool {
 }
 
 // objects returns the decoded signals of a message. After an error it may be retried.
-func (p *Plant) objects(m paho.Message) (list []any, why no, err error) {
+func (p *Plant) objects(m paho.Message) (list []any, why refusal, err error) {
 	payload := m.Payload()
 	if len(payload) > plantPayload {
-		return nil, no{signal.CauseMalformed, fmt.Sprintf("has more than %d bytes", plantPayload)}, nil
+		return nil, refusal{signal.CauseMalformed, fmt.Sprintf("has more than %d bytes", plantPayload)}, nil
 	}
 	station := ""
 	if p.cfg.Template != nil {
 		_, code, ok := p.cfg.Template.match(m.Topic())
 		if !ok {
-			return nil, no{signal.CauseForeign, "the topic does not fit the template"}, nil
+			return nil, refusal{signal.CauseForeign, "the topic does not fit the template"}, nil
 		}
 		station = code
 	}
@@ -328,32 +328,32 @@ func (p *Plant) objects(m paho.Message) (list []any, why no, err error) {
 	input := json.RawMessage(payload)
 	if !json.Valid(payload) {
 		if input, err = json.Marshal(strings.ToValidUTF8(string(payload), "\uFFFD")); err != nil {
-			return nil, no{signal.CauseMalformed, "is no text"}, nil
+			return nil, refusal{signal.CauseMalformed, "is no text"}, nil
 		}
 	}
 	value, err := p.cfg.Mapping.Evaluate(p.ctx, input, map[string]string{"topic": m.Topic(), "station": station})
 	if bad := (*transform.InputError)(nil); errors.As(err, &bad) {
-		return nil, no{signal.CauseMalformed, bad.Error()}, nil
+		return nil, refusal{signal.CauseMalformed, bad.Error()}, nil
 	}
 	if err != nil || value == nil {
-		return nil, no{}, err
+		return nil, refusal{}, err
 	}
 	list, why = mapped(value, station)
 	return list, why, nil
 }
 
 // mapped decodes a mapping's result: an object or an array of objects.
-func mapped(value []byte, station string) (list []any, why no) {
+func mapped(value []byte, station string) (list []any, why refusal) {
 	v, err := strictjson.Decode(value)
 	if err != nil {
-		return nil, no{signal.CauseMalformed, "the result of the mapping cannot be read: " + err.Error()}
+		return nil, refusal{signal.CauseMalformed, "the result of the mapping cannot be read: " + err.Error()}
 	}
 	list, ok := v.([]any)
 	if !ok {
 		list = []any{v}
 	}
 	if len(list) > plantSignals {
-		return nil, no{signal.CauseMalformed, fmt.Sprintf("the mapping returned %d signals; the limit is %d", len(list), plantSignals)}
+		return nil, refusal{signal.CauseMalformed, fmt.Sprintf("the mapping returned %d signals; the limit is %d", len(list), plantSignals)}
 	}
 	for _, v := range list {
 		if object, ok := v.(map[string]any); ok {
@@ -362,17 +362,17 @@ func mapped(value []byte, station string) (list []any, why no) {
 			}
 		}
 	}
-	return list, no{}
+	return list, refusal{}
 }
 
 // mayTell limits the log messages that could occur for each message: it reports whether one may be logged now.
-func (p *Plant) mayTell() bool {
-	now, last := time.Now().UnixMilli(), p.told.Load()
-	return now-last >= time.Minute.Milliseconds() && p.told.CompareAndSwap(last, now)
+func (p *Plant) mayLog() bool {
+	now, last := time.Now().UnixMilli(), p.lastLogged.Load()
+	return now-last >= time.Minute.Milliseconds() && p.lastLogged.CompareAndSwap(last, now)
 }
 
 func (p *Plant) tell(what string, err error) {
-	if p.mayTell() {
+	if p.mayLog() {
 		p.cfg.Log.Warn(what, slog.Any("error", err))
 	}
 }

@@ -15,7 +15,7 @@ import (
 // All signals of a station with one time are read together, so their number is limited: a sender could otherwise
 // exhaust the memory with millions of equal times. Signals without a time get that of their arrival, and a batch has
 // at most 10,000; no machine sends twice as many in one millisecond.
-const momentMost = 2 * MaxBatch
+const maxPerMoment = 2 * MaxBatch
 
 // Signals are first counted by the hash of their moment, for crowdEvery ms. A moment that reaches crowdFrom signals
 // is then counted individually, across restarts. A slow sender can therefore exceed the limit by fewer than crowdFrom
@@ -24,7 +24,7 @@ const (
 	crowdEvery = 10 * instant.MinuteMs
 	crowdFrom  = 200
 	crowdSlots = 1 << 18 // at 50,000 signals a second, about a hundred per slot within crowdEvery
-	crowdsMost = 1 << 15 // maximum number of counted moments; beyond it those with the fewest signals are dropped
+	maxCrowds  = 1 << 15 // maximum number of counted moments; beyond it those with the fewest signals are dropped
 )
 
 // momentKey is a station's millisecond: account, station, ms.
@@ -34,8 +34,8 @@ func momentOf(s *Signal) momentKey {
 	return momentKey{A: s.Account, B: kv.Pair[string, uint64]{A: s.Station, B: uint64(s.At) ^ 1<<63}}
 }
 
-// crowdsKept has the number of stored signals of moments with many.
-var crowdsKept = kv.NewBucket("signalCrowd", kv.PairOf(kv.String, kv.PairOf(kv.String, kv.Uint64)), kv.JSON[int]())
+// storedCrowds has the number of stored signals of moments with many.
+var storedCrowds = kv.NewBucket("signalCrowd", kv.PairOf(kv.String, kv.PairOf(kv.String, kv.Uint64)), kv.JSON[int]())
 
 // crowds counts the stored signals by moment.
 type crowds struct {
@@ -52,7 +52,7 @@ type crowds struct {
 func (c *crowds) load(tx *kv.Tx) error {
 	c.seed, c.slots = maphash.MakeSeed(), make([]uint16, crowdSlots)
 	c.many, c.changed = map[momentKey]int{}, map[momentKey]bool{}
-	for item, err := range crowdsKept.Scan(tx, kv.Range{}) {
+	for item, err := range storedCrowds.Scan(tx, kv.Range{}) {
 		if err != nil {
 			return err
 		}
@@ -65,7 +65,7 @@ func (c *crowds) load(tx *kv.Tx) error {
 func (c *crowds) isFull(s *Signal) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.many) > 0 && c.many[momentOf(s)] >= momentMost
+	return len(c.many) > 0 && c.many[momentOf(s)] >= maxPerMoment
 }
 
 // add counts signals stored at now (ms), except duplicates.
@@ -91,7 +91,7 @@ func (c *crowds) add(list []Signal, duplicate []bool, now int64) {
 			*slot = 0 // for the moments that share it
 		}
 	}
-	if len(c.many) > crowdsMost {
+	if len(c.many) > maxCrowds {
 		c.forget()
 	}
 }
@@ -123,9 +123,9 @@ func (l *Log) flushCrowds() error {
 	err := l.cfg.Store.Update(func(tx *kv.Tx) (err error) {
 		for m, n := range counts {
 			if n == 0 {
-				err = crowdsKept.Delete(tx, m)
+				err = storedCrowds.Delete(tx, m)
 			} else {
-				err = crowdsKept.Put(tx, m, n)
+				err = storedCrowds.Put(tx, m, n)
 			}
 			if err != nil {
 				return err

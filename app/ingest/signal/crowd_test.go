@@ -66,7 +66,7 @@ func TestAMomentIsBoundedSlowly(t *testing.T) {
 	gw := northgate("device:northgate/gw", "F0", "F1")
 	at, accepted := monday-60_000, 0
 	for range 12 {
-		objects := make([]any, momentMost/5-1)
+		objects := make([]any, maxPerMoment/5-1)
 		for i := range objects {
 			objects[i] = &Signal{Station: "F0", At: at, Values: Values{Mask: 1 << Productive}}
 		}
@@ -82,14 +82,14 @@ func TestAMomentIsBoundedSlowly(t *testing.T) {
 		r.must(r.Pack())
 		r.open()
 	}
-	if accepted < momentMost || accepted > momentMost+momentMost/5 {
-		t.Errorf("%d were accepted, want about %d", accepted, momentMost)
+	if accepted < maxPerMoment || accepted > maxPerMoment+maxPerMoment/5 {
+		t.Errorf("%d were accepted, want about %d", accepted, maxPerMoment)
 	}
 	r.check()
 	r.now.Add(DefaultRetention.Milliseconds())
 	r.must(r.Sweep(t.Context()))
 	r.must(r.store.View(func(tx *kv.Tx) error {
-		if n := crowdsKept.Count(tx); n != 0 || len(r.crowds.many) != 0 {
+		if n := storedCrowds.Count(tx); n != 0 || len(r.crowds.many) != 0 {
 			t.Errorf("%d times are kept, %d known", n, len(r.crowds.many))
 		}
 		return nil
@@ -103,11 +103,11 @@ func TestForgottenMoments(t *testing.T) {
 		one := Signal{Account: "northgate", Station: "F0", At: at}
 		r.crowds.add(slices.Repeat([]Signal{one}, n), make([]bool, n), monday)
 	}
-	batch(1, momentMost)
-	for i := range crowdsMost + 1 {
+	batch(1, maxPerMoment)
+	for i := range maxCrowds + 1 {
 		batch(int64(i+2), crowdFrom)
 	}
-	if n := len(r.crowds.many); n > crowdsMost {
+	if n := len(r.crowds.many); n > maxCrowds {
 		t.Errorf("%d times are counted", n)
 	}
 	if !r.crowds.isFull(&Signal{Account: "northgate", Station: "F0", At: 1}) {

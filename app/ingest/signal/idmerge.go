@@ -32,11 +32,11 @@ func (m *memory) group(today int64) (runs []*run, level, filterBytes int) {
 		byLevel[r.level] = append(byLevel[r.level], r)
 	}
 	if runs != nil {
-		return byDay[Day(runs[0].to)], topLevel, filterMostClosed
+		return byDay[Day(runs[0].to)], topLevel, maxFilterClosed
 	}
 	for level := range topLevel + 1 {
 		if len(byLevel[level]) >= mergeFrom {
-			return byLevel[level], min(level+1, topLevel), filterMost
+			return byLevel[level], min(level+1, topLevel), maxFilter
 		}
 	}
 	return nil, 0, 0
@@ -83,7 +83,7 @@ func (l *Log) mergeRuns(ctx context.Context, runs []*run, level, filterBytes int
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		var ids []came
+		var ids []arrivedID
 		if err := l.cfg.Store.View(func(tx *kv.Tx) (err error) {
 			ids, err = readNext(tx, readers, mergePiece)
 			return err
@@ -106,7 +106,7 @@ func (l *Log) mergeRuns(ctx context.Context, runs []*run, level, filterBytes int
 	w.flush()
 	return []*run{w.run}, l.cfg.Store.Update(func(tx *kv.Tx) error {
 		for _, r := range runs {
-			if err := runsKept.Delete(tx, r.number); err != nil {
+			if err := storedRuns.Delete(tx, r.number); err != nil {
 				return err
 			}
 		}
@@ -115,7 +115,7 @@ func (l *Log) mergeRuns(ctx context.Context, runs []*run, level, filterBytes int
 }
 
 // readNext returns the next ids of several runs, ordered by hash; fewer than most at the end.
-func readNext(tx *kv.Tx, readers []*runReader, most int) (ids []came, err error) {
+func readNext(tx *kv.Tx, readers []*runReader, most int) (ids []arrivedID, err error) {
 	for len(ids) < most {
 		var first *runReader
 		for _, r := range readers {
@@ -187,7 +187,7 @@ func (l *Log) sweepIDs(ctx context.Context, before int64) error {
 	}
 	if err := l.cfg.Store.Update(func(tx *kv.Tx) (err error) {
 		for _, r := range old {
-			err = errors.Join(err, runsKept.Delete(tx, r.number))
+			err = errors.Join(err, storedRuns.Delete(tx, r.number))
 		}
 		return err
 	}); err != nil {
@@ -215,7 +215,7 @@ func (l *Log) sweepOrphans(ctx context.Context) error {
 			if next == 0 { // numbers start at 1
 				return nil
 			}
-			if !runsKept.Has(tx, next) {
+			if !storedRuns.Has(tx, next) {
 				orphans = append(orphans, next)
 			}
 			r = blocks.Between(blockOf(next+1, 0), blockOf(1<<48, 0))
@@ -259,12 +259,12 @@ func MigrateIDs(tx *kv.Tx) error {
 }
 
 // readOld returns at most most old ids of a range, ordered by hash.
-func readOld(tx *kv.Tx, r kv.Range, most int) (list []came, keys [][32]byte, err error) {
+func readOld(tx *kv.Tx, r kv.Range, most int) (list []arrivedID, keys [][32]byte, err error) {
 	for item, err := range oldIDs.Scan(tx, r) {
 		if err != nil {
 			return nil, nil, err
 		}
-		list, keys = append(list, came{hash(item.Key[:len(hash{})]), item.Value}), append(keys, item.Key)
+		list, keys = append(list, arrivedID{hash(item.Key[:len(hash{})]), item.Value}), append(keys, item.Key)
 		if len(list) == most {
 			break
 		}
@@ -282,8 +282,8 @@ func deleteOld(tx *kv.Tx, keys [][32]byte) error {
 }
 
 // runsOf returns one run per UTC day for ids ordered by hash: runs of a day are merged when the day is over.
-func runsOf(list []came) (runs []*runWriter) {
-	byDay := map[int64][]came{}
+func runsOf(list []arrivedID) (runs []*runWriter) {
+	byDay := map[int64][]arrivedID{}
 	for _, id := range list {
 		byDay[Day(id.at)] = append(byDay[Day(id.at)], id)
 	}
@@ -319,7 +319,7 @@ func (l *Log) moveOldIDs(ctx context.Context) error {
 func (l *Log) moveSomeOld(most int) error {
 	l.ids.merging.Lock()
 	defer l.ids.merging.Unlock()
-	var list []came
+	var list []arrivedID
 	var keys [][32]byte
 	if err := l.cfg.Store.View(func(tx *kv.Tx) (err error) {
 		list, keys, err = readOld(tx, oldIDs.From(oldFrom), most)
@@ -328,7 +328,7 @@ func (l *Log) moveSomeOld(most int) error {
 		return err
 	}
 	served := l.cfg.Clock().UnixMilli() - idMemory.Milliseconds()
-	list = slices.DeleteFunc(list, func(id came) bool { return id.at <= served })
+	list = slices.DeleteFunc(list, func(id arrivedID) bool { return id.at <= served })
 	writers := runsOf(list)
 	if err := l.cfg.Store.Update(func(tx *kv.Tx) (err error) {
 		for _, w := range writers {

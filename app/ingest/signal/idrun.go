@@ -37,8 +37,8 @@ const longestRun = 1<<32 - 1
 type blockKey = kv.Pair[uint64, uint64] // a run and one of its blocks
 
 var (
-	blocks   = kv.NewBucket("signalId", kv.PairOf(kv.Uint64, kv.Uint64), kv.Raw)
-	runsKept = kv.NewBucket("signalIdRun", kv.Uint64, kv.Raw)
+	blocks     = kv.NewBucket("signalId", kv.PairOf(kv.Uint64, kv.Uint64), kv.Raw)
+	storedRuns = kv.NewBucket("signalIdRun", kv.Uint64, kv.Raw)
 )
 
 func blockOf(run, block uint64) blockKey { return blockKey{A: run, B: block} }
@@ -57,21 +57,21 @@ type filter struct {
 
 const (
 	filterBits = 10 // per id, below the maximum size
-	probesMost = 6
+	maxProbes  = 6
 	lineWords  = 8
 )
 
 // The maximum size of a filter, in bytes: of a run of the current day, and of a run whose day is over.
 const (
-	filterMost       = 768 << 10
-	filterMostClosed = 4 << 20
+	maxFilter       = 768 << 10
+	maxFilterClosed = 4 << 20
 )
 
 // newFilter returns a filter for a number of ids, of at most most bytes.
 func newFilter(ids, most int) filter {
 	lines := max(1, min((ids*filterBits+511)/512, most/(lineWords*8)))
 	probes := float64(lines*512) / float64(max(1, ids)) * math.Ln2 // the optimum number
-	return filter{make([]uint64, lineWords*lines), max(1, min(int(probes+0.5), probesMost))}
+	return filter{make([]uint64, lineWords*lines), max(1, min(int(probes+0.5), maxProbes))}
 }
 
 // place returns the line of an id and a number that determines its bits there.
@@ -138,7 +138,7 @@ func newRun(level int, from, to int64, most, filterBytes int) *runWriter {
 	return &runWriter{run: &run{level: level, from: from, to: to, blocks: uint64(max(1, most/idsInBlock)), filter: newFilter(most, filterBytes)}}
 }
 
-func (w *runWriter) add(id came) {
+func (w *runWriter) add(id arrivedID) {
 	if n := id.part(w.blocks); n != w.begun.number {
 		w.flush()
 		w.begun.number = n
@@ -171,7 +171,7 @@ func (w *runWriter) putAll(tx *kv.Tx) error {
 	if err := w.put(tx); err != nil {
 		return err
 	}
-	return runsKept.Put(tx, w.number, w.run.pack())
+	return storedRuns.Put(tx, w.number, w.run.pack())
 }
 
 // putRun stores a run under a new number; nil does nothing.
@@ -200,7 +200,7 @@ func (r *run) pack() []byte {
 }
 
 func openRun(number uint64, stored []byte) (*run, error) {
-	broken := &kv.Error{Op: "read", Bucket: runsKept.Name(), Key: fmt.Sprint(number), Kind: kv.ErrDamaged, Err: column.ErrBroken}
+	broken := &kv.Error{Op: "read", Bucket: storedRuns.Name(), Key: fmt.Sprint(number), Kind: kv.ErrDamaged, Err: column.ErrBroken}
 	if len(stored) == 0 || stored[0] != runFormat {
 		return nil, broken
 	}
@@ -209,7 +209,7 @@ func openRun(number uint64, stored []byte) (*run, error) {
 	r := &run{number: number, level: int(c.Uvarint()), from: int64(c.Uvarint()), to: int64(c.Uvarint()), count: int(c.Uvarint()), blocks: c.Uvarint()}
 	r.filter.probes = int(c.Uvarint())
 	lines := c.Left()
-	if c.Failed() || r.blocks == 0 || r.filter.probes > probesMost || len(lines) == 0 || len(lines)%(lineWords*8) != 0 {
+	if c.Failed() || r.blocks == 0 || r.filter.probes > maxProbes || len(lines) == 0 || len(lines)%(lineWords*8) != 0 {
 		return nil, broken
 	}
 	r.filter.words = make([]uint64, len(lines)/8)
@@ -220,12 +220,12 @@ func openRun(number uint64, stored []byte) (*run, error) {
 }
 
 // runOf returns a run of the lowest level for ids ordered by hash; nil for none.
-func runOf(ids []came) *runWriter {
+func runOf(ids []arrivedID) *runWriter {
 	if len(ids) == 0 {
 		return nil
 	}
-	byTime := func(a, b came) int { return cmp.Compare(a.at, b.at) }
-	w := newRun(0, slices.MinFunc(ids, byTime).at, slices.MaxFunc(ids, byTime).at, len(ids), filterMost)
+	byTime := func(a, b arrivedID) int { return cmp.Compare(a.at, b.at) }
+	w := newRun(0, slices.MinFunc(ids, byTime).at, slices.MaxFunc(ids, byTime).at, len(ids), maxFilter)
 	for i := range ids {
 		w.add(ids[i])
 	}
@@ -236,8 +236,8 @@ func runOf(ids []came) *runWriter {
 // runReader reads the ids of a run ordered by hash.
 type runReader struct {
 	*run
-	next uint64 // block
-	ids  []came // of the current block
+	next uint64      // block
+	ids  []arrivedID // of the current block
 }
 
 // fill reads blocks until there is a next id; false at the end.
@@ -262,13 +262,13 @@ func (r *runReader) fill(tx *kv.Tx) (bool, error) {
 }
 
 // open decodes a block.
-func (r *run) open(b []byte) ([]came, error) {
+func (r *run) open(b []byte) ([]arrivedID, error) {
 	if len(b)%idBytes != 0 {
 		return nil, &kv.Error{Op: "read", Bucket: blocks.Name(), Key: fmt.Sprint(r.number), Kind: kv.ErrDamaged, Err: column.ErrBroken}
 	}
-	ids := make([]came, 0, len(b)/idBytes)
+	ids := make([]arrivedID, 0, len(b)/idBytes)
 	for ; len(b) > 0; b = b[idBytes:] {
-		ids = append(ids, came{hash(b[:len(hash{})]), r.from + int64(binary.BigEndian.Uint32(b[len(hash{}):]))})
+		ids = append(ids, arrivedID{hash(b[:len(hash{})]), r.from + int64(binary.BigEndian.Uint32(b[len(hash{}):]))})
 	}
 	return ids, nil
 }

@@ -39,13 +39,13 @@ func sumOf(s *Signal) [sha256.Size]byte {
 	return sha256.Sum256(b)
 }
 
-// came is an id and its arrival, ms.
-type came struct {
+// arrivedID is an id and its arrival, ms.
+type arrivedID struct {
 	hash
 	at int64
 }
 
-func compareHashes(a, b came) int { return bytes.Compare(a.hash[:], b.hash[:]) }
+func compareHashes(a, b arrivedID) int { return bytes.Compare(a.hash[:], b.hash[:]) }
 
 // memory is the state of ids in memory.
 type memory struct {
@@ -61,7 +61,7 @@ type memory struct {
 
 // claim is the ids of a batch that is being stored.
 type claim struct {
-	ids  []came
+	ids  []arrivedID
 	done chan struct{} // closed when the outcome is known
 }
 
@@ -108,7 +108,7 @@ func (l *Log) tryClaim(c *claim, list []Signal, hashes []hash, duplicate []bool)
 			duplicate[i] = true
 		default:
 			mine[h] = true
-			c.ids, places = append(c.ids, came{h, now}), append(places, i)
+			c.ids, places = append(c.ids, arrivedID{h, now}), append(places, i)
 		}
 	}
 	for _, id := range c.ids {
@@ -164,7 +164,7 @@ func (l *Log) settleClaim(c *claim, stored bool) {
 
 // idsOf returns the hashes of the ids in some batches of the tail, and those to store: ordered by hash, without
 // duplicates and expired ones.
-func (l *Log) idsOf(batches map[uint64]bool) (all []hash, kept []came) {
+func (l *Log) idsOf(batches map[uint64]bool) (all []hash, kept []arrivedID) {
 	var of []*Signal
 	l.mu.RLock()
 	for _, list := range l.last {
@@ -182,12 +182,12 @@ func (l *Log) idsOf(batches map[uint64]bool) (all []hash, kept []came) {
 	l.ids.mu.Lock()
 	for _, h := range all {
 		if at, known := l.ids.recent[h]; known && at > served {
-			kept = append(kept, came{h, at})
+			kept = append(kept, arrivedID{h, at})
 		}
 	}
 	l.ids.mu.Unlock()
 	slices.SortFunc(kept, compareHashes)
-	return all, slices.CompactFunc(kept, func(a, b came) bool { return a.hash == b.hash })
+	return all, slices.CompactFunc(kept, func(a, b arrivedID) bool { return a.hash == b.hash })
 }
 
 // moved records that ids of the tail are now in a run; nil if none had to be stored.
@@ -232,7 +232,7 @@ func (m *memory) list() []*run {
 
 // loadIDs reads the runs. The tail must be loaded.
 func (l *Log) loadIDs(tx *kv.Tx) error {
-	for item, err := range runsKept.Scan(tx, kv.Range{}) {
+	for item, err := range storedRuns.Scan(tx, kv.Range{}) {
 		if err != nil {
 			return err
 		}

@@ -38,7 +38,7 @@ func TestIDsAreNeverTakenForOthers(t *testing.T) {
 	apptest.Long(t)
 	r := newRig(t)
 	rng := rand.New(rand.NewPCG(5, 6))
-	came := map[string]int64{}
+	arrivedID := map[string]int64{}
 	twice, again := 0, 0
 	for round := range 700 {
 		r.now.Add(rng.Int64N(2 * time.Hour.Milliseconds()))
@@ -47,10 +47,10 @@ func TestIDsAreNeverTakenForOthers(t *testing.T) {
 		var want []bool
 		for range 1 + rng.IntN(40) {
 			s := r.named(fmt.Sprint("F", rng.IntN(3)), fmt.Sprint(rng.IntN(20_000)))
-			at, known := came[s.Station+"/"+s.ID]
+			at, known := arrivedID[s.Station+"/"+s.ID]
 			duplicate := known && now-at < idMemory.Milliseconds()
 			if !duplicate {
-				came[s.Station+"/"+s.ID] = now
+				arrivedID[s.Station+"/"+s.ID] = now
 			}
 			if list, want = append(list, s), append(want, duplicate); duplicate {
 				twice++
@@ -210,12 +210,12 @@ func TestTheMemoryOfIDsIsBounded(t *testing.T) {
 	if got := r.append(r.named("F7", fmt.Sprintf("%060d", 7))); !got[0] {
 		t.Error("the first of them counts again")
 	}
-	for _, tt := range []struct{ ids, most int }{{17_000_000, filterMostClosed}, {17_000_000, filterMost}, {100, filterMost}, {0, filterMost}} {
+	for _, tt := range []struct{ ids, most int }{{17_000_000, maxFilterClosed}, {17_000_000, maxFilter}, {100, maxFilter}, {0, maxFilter}} {
 		if f := newFilter(tt.ids, tt.most); len(f.words)*8 > tt.most || f.probes < 1 {
 			t.Errorf("%d ids: a filter of %d bytes, %d bits", tt.ids, len(f.words)*8, f.probes)
 		}
 	}
-	if most := 8*filterMostClosed + 4*mergeFrom*filterMost; most > 56<<20 {
+	if most := 8*maxFilterClosed + 4*mergeFrom*maxFilter; most > 56<<20 {
 		t.Errorf("filters may take %d MiB", most>>20)
 	}
 }

@@ -66,7 +66,7 @@ func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 		c.fine("the marks of late signals", item.Key.A, err)
 	}
 	c.ids()
-	for item, err := range sendersKept.Scan(tx, kv.Range{}) {
+	for item, err := range storedSenders.Scan(tx, kv.Range{}) {
 		c.fine("senders of signals", item.Key.A, err)
 	}
 	for item, err := range swept.Scan(tx, kv.Range{}) {
@@ -74,7 +74,7 @@ func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 			report(fmt.Sprintf("up to when signals are removed (%s): %v", item.Key, err))
 		}
 	}
-	for item, err := range crowdsKept.Scan(tx, kv.Range{}) {
+	for item, err := range storedCrowds.Scan(tx, kv.Range{}) {
 		c.fine("times with many signals", item.Key.A, err)
 	}
 }
@@ -138,7 +138,7 @@ func (c *checker) parts() {
 // ids checks that runs of ids have the content that they declare. Blocks without a run were left by a merge.
 func (c *checker) ids() {
 	runs, counts := map[uint64]*run{}, map[uint64]int{}
-	for item, err := range runsKept.Scan(c.tx, kv.Range{}) {
+	for item, err := range storedRuns.Scan(c.tx, kv.Range{}) {
 		if err == nil {
 			runs[item.Key], err = openRun(item.Key, item.Value)
 		}

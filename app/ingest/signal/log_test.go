@@ -378,7 +378,7 @@ func BenchmarkAppend(b *testing.B) {
 func TestPartsAreBounded(t *testing.T) {
 	apptest.Long(t)
 	r := newRig(t)
-	const total = 3*partMost + 100
+	const total = 3*maxPart + 100
 	rnd := rand.New(rand.NewPCG(7, 8))
 	for n := 0; n < total; {
 		list := make([]Signal, min(10_000, total-n))
@@ -398,7 +398,7 @@ func TestPartsAreBounded(t *testing.T) {
 			n := 0
 			for item, err := range parts.Scan(tx, kv.Range{}) {
 				list, bad := readPart(item)
-				if err != nil || bad != nil || len(list) > partMost || item.Key.B.B.B != uint64(n) {
+				if err != nil || bad != nil || len(list) > maxPart || item.Key.B.B.B != uint64(n) {
 					t.Errorf("%s: part %d has %d signals, %v, %v", when, item.Key.B.B.B, len(list), err, bad)
 				}
 				n++

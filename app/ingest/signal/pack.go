@@ -17,13 +17,13 @@ type dayPart struct {
 	day int64
 }
 
-// partMost is the maximum number of signals in a part, which is read as a whole. Parts of merged days have at most
-// mergeMost bytes, some two million signals. Each part is read once for each merged part that overlaps it in time:
+// maxPart is the maximum number of signals in a part, which is read as a whole. Parts of merged days have at most
+// maxMergedPart bytes, some two million signals. Each part is read once for each merged part that overlaps it in time:
 // mergeReads limits the number of signals read per day.
 const (
-	partMost   = 50_000
-	mergeMost  = 8 << 20
-	mergeReads = 8_000_000
+	maxPart       = 50_000
+	maxMergedPart = 8 << 20
+	mergeReads    = 8_000_000
 )
 
 var (
@@ -106,7 +106,7 @@ func (l *Log) packTail() (packed map[dayPart][][]byte, batches map[uint64]bool) 
 		for i, s := range of {
 			batches[s.batch] = true
 			list = append(list, *s.Signal)
-			if day := Day(s.At); i == len(of)-1 || Day(of[i+1].At) != day || len(list) == partMost {
+			if day := Day(s.At); i == len(of)-1 || Day(of[i+1].At) != day || len(list) == maxPart {
 				k := dayPart{at, day}
 				packed[k] = append(packed[k], pack(list, true))
 				list = list[:0]
@@ -179,7 +179,7 @@ func (l *Log) Merge(ctx context.Context, before int64) error {
 	return nil
 }
 
-// merge merges one day's parts into parts of at most partMost signals; a day with very many signals is not merged.
+// merge merges one day's parts into parts of at most maxPart signals; a day with very many signals is not merged.
 // Only the holder of packing changes parts, so they are read outside of the transaction. Errors: errLong, those of
 // the store and ctx.
 func (l *Log) merge(ctx context.Context, k openKey) error {
@@ -187,7 +187,7 @@ func (l *Log) merge(ctx context.Context, k openKey) error {
 	defer l.packing.Unlock()
 	left := l.mergeReads
 	keys, joined, err := l.join(k, func(read, list int) error {
-		if left -= read; left < 0 || list > 2*partMost { // all with one time
+		if left -= read; left < 0 || list > 2*maxPart { // all with one time
 			return errMuch
 		}
 		if l.Tail() >= longTail {
@@ -220,11 +220,11 @@ func (l *Log) join(k openKey, ok func(read, list int) error) (keys []partKey, jo
 			}
 			bytes, keys = bytes+len(item.Value), append(keys, item.Key)
 		}
-		if bytes > mergeMost {
+		if bytes > maxMergedPart {
 			return errMuch
 		}
 		for from, end := day*instant.DayMs, (day+1)*instant.DayMs; from < end && len(keys) > 0; {
-			r := reading{from: from, end: end, most: partMost, sorted: true, ok: ok}
+			r := reading{from: from, end: end, most: maxPart, sorted: true, ok: ok}
 			if err := r.parts(tx, account, station); err != nil {
 				return err
 			}

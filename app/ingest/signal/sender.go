@@ -59,8 +59,8 @@ type senderRecord struct {
 	IssueAt   int64  `json:"issueAt,omitempty"`
 }
 
-// sendersKept is keyed by the account and the source.
-var sendersKept = kv.NewBucket("signalSender", kv.PairOf(kv.String, kv.String), kv.JSON[senderRecord]())
+// storedSenders is keyed by the account and the source.
+var storedSenders = kv.NewBucket("signalSender", kv.PairOf(kv.String, kv.String), kv.JSON[senderRecord]())
 
 type senderKey = kv.Pair[string, string]
 
@@ -112,7 +112,7 @@ type senders struct {
 
 // loadSenders reads the stored state of senders.
 func (l *Log) loadSenders(tx *kv.Tx) error {
-	for item, err := range sendersKept.Scan(tx, kv.Range{}) {
+	for item, err := range storedSenders.Scan(tx, kv.Range{}) {
 		if err != nil {
 			return err
 		}
@@ -315,7 +315,7 @@ func (l *Log) Forget(account, source string) error {
 	l.senders.mu.Lock()
 	delete(l.senders.seen, k)
 	l.senders.mu.Unlock()
-	return l.cfg.Store.Update(func(tx *kv.Tx) error { return sendersKept.Delete(tx, k) })
+	return l.cfg.Store.Update(func(tx *kv.Tx) error { return storedSenders.Delete(tx, k) })
 }
 
 // flushSenders stores the changed state of senders. Errors: those of the store.
@@ -336,7 +336,7 @@ func (l *Log) flushSenders() error {
 	}
 	err := l.cfg.Store.Update(func(tx *kv.Tx) error {
 		for k, r := range changed {
-			if err := sendersKept.Put(tx, k, r); err != nil {
+			if err := storedSenders.Put(tx, k, r); err != nil {
 				return err
 			}
 		}

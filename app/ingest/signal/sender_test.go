@@ -311,7 +311,7 @@ func TestSweepForgetsSenders(t *testing.T) {
 	r.must(r.Sweep(t.Context()))
 	var kept []string
 	r.must(r.store.View(func(tx *kv.Tx) error {
-		for item, err := range sendersKept.Scan(tx, kv.Range{}) {
+		for item, err := range storedSenders.Scan(tx, kv.Range{}) {
 			r.must(err)
 			kept = append(kept, item.Key.B)
 		}

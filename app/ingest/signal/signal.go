@@ -158,7 +158,7 @@ var (
 
 // Buckets returns the names of the package's buckets, for kv.Config.Buckets.
 func Buckets() []string {
-	return []string{tail.Name(), parts.Name(), open.Name(), blocks.Name(), runsKept.Name(), settled.Name(), late.Name(), swept.Name(), sendersKept.Name(), crowdsKept.Name()}
+	return []string{tail.Name(), parts.Name(), open.Name(), blocks.Name(), storedRuns.Name(), settled.Name(), late.Name(), swept.Name(), storedSenders.Name(), storedCrowds.Name()}
 }
 
 // largest is the maximum absolute value of a number: a larger one is not a measurement, and sums would lose digits.

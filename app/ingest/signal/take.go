@@ -194,7 +194,7 @@ func (l *Log) read(from *Sender, v any, style Style, now int64, s *Signal) (ahea
 		return 0, refuse(CauseOld, "at is older than the retention of signals")
 	}
 	if l.crowds.isFull(s) {
-		return 0, refuse(CauseCrowded, "at is a millisecond of which the station has %d signals already; no more of it are taken", momentMost)
+		return 0, refuse(CauseCrowded, "at is a millisecond of which the station has %d signals already; no more of it are taken", maxPerMoment)
 	}
 	return ahead, refusal{}
 }
