@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestRemembered checks that Get returns what was stored, even if a caller changed an earlier result.
-func TestRemembered(t *testing.T) {
+// TestCached checks that Get returns what was stored, even if a caller changed an earlier result.
+func TestCached(t *testing.T) {
 	decoded := 0
 	values := JSON[map[string]int]()
 	decode := values.decode

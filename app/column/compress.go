@@ -41,7 +41,7 @@ func (c *Compression) Compress(dst, b []byte) []byte {
 	return enc.EncodeAll(b, dst)
 }
 
-// Decompress returns what was compressed, or an error that is ErrBroken.
+// Decompress returns the original bytes, or ErrBroken.
 func (c *Compression) Decompress(b []byte) ([]byte, error) {
 	dec := c.decoders.Get().(*zstd.Decoder)
 	defer c.decoders.Put(dec)

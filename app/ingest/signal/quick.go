@@ -9,7 +9,7 @@ import (
 
 // QuickBatch decodes a typical machine's body of POST /signal at a fraction of the cost of strictjson, the schema and
 // Read: known properties without duplicates, ASCII texts without escapes, numbers without exponents. It never rejects
-// a body: if ok is false, the caller must use those, which alone decide what is invalid. A body that it accepts has
+// a body: if ok is false, the caller must use those, and only they decide what is invalid. A body that it accepts has
 // the same result as with those. objects are for a Parcel.
 func QuickBatch(body []byte) (objects []any, ok bool) {
 	q := scanner{in: body, style: HTTP, stations: map[string]string{}}
