@@ -66,7 +66,7 @@ func (f *Floor) Account(accountID string) *account.Live {
 func (wk *worker) got(now int64) {
 	windows := now
 	for _, tr := range wk.trackers {
-		if at := tr.behind(); at != 0 {
+		if at := tr.backfill.behind(); at != 0 {
 			windows = min(windows, at)
 		}
 	}

@@ -196,7 +196,7 @@ func (f *Floor) share() int {
 
 // takeArrivals gives the trackers the signals that came. Those of a tracker that is being computed again wait for that.
 func (wk *worker) takeArrivals() {
-	for code, list := range wk.arrivals.take(func(code string) bool { tr := wk.trackers[code]; return tr != nil && tr.busy }) {
+	for code, list := range wk.arrivals.take(func(code string) bool { tr := wk.trackers[code]; return tr != nil && tr.backfill.busy }) {
 		if tr := wk.trackers[code]; tr != nil {
 			wk.feed(tr, list)
 			wk.dirty[tr] = true
@@ -228,7 +228,7 @@ func (wk *worker) feed(tr *tracker, list []signal.Signal) {
 // relieve has a tracker's base take in what is more than so many inputs, down to half of them, so that it is seldom. The caller
 // holds the tracker's mu.
 func (wk *worker) relieve(tr *tracker, most int) {
-	if tr.pending.len() <= most || tr.busy {
+	if tr.pending.len() <= most || tr.backfill.busy {
 		return
 	}
 	if err := tr.settleMost(most/2, wk.f.now()-settleLeast); err != nil {

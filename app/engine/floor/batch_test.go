@@ -12,7 +12,7 @@ func TestLateBatches(t *testing.T) {
 	const now = 1000 * day
 	var late []*tracker
 	for i, ago := range []int64{400 * day, hour, 7 * day, 9 * day, hour, 1, 8 * day} {
-		late = append(late, &tracker{code: fmt.Sprint("S", i), near: now - ago})
+		late = append(late, &tracker{code: fmt.Sprint("S", i), backfill: backfill{near: mark{from: now - ago}}})
 	}
 	var got []string
 	for batch := range batches(late, now) {
@@ -27,7 +27,7 @@ func TestLateBatches(t *testing.T) {
 	}
 	late = nil
 	for i := range keepBatch + 1 {
-		late = append(late, &tracker{code: fmt.Sprint(i), near: now - 1})
+		late = append(late, &tracker{code: fmt.Sprint(i), backfill: backfill{near: mark{from: now - 1}}})
 	}
 	var sizes []int
 	for batch := range batches(late, now) {

@@ -32,14 +32,14 @@ func (f *Floor) Follow(accountID string, stationCodes []string, patience time.Du
 		err := wk.do(func() {
 			now := wk.f.now()
 			for batch := range batches(wk.late(stationCodes, now), now) {
-				wk.tryAgain(wk.timeline, now, batch)
+				wk.tryBackfill(wk.timeline, now, batch)
 				break // one a turn
 			}
 			wk.advanceFar(now)
 			left = left[:0]
 			for _, code := range stationCodes {
-				if tr := wk.trackers[code]; tr != nil && (tr.near != 0 || tr.far != 0 || tr.run != nil) {
-					left, resting = append(left, code), resting && tr.rests(now)
+				if tr := wk.trackers[code]; tr != nil && tr.backfill.open() {
+					left, resting = append(left, code), resting && tr.backfill.rests(now)
 				}
 			}
 		})
@@ -53,7 +53,11 @@ func (f *Floor) Follow(accountID string, stationCodes []string, patience time.Du
 // late gives the trackers of stations that are late and can be computed at once.
 func (wk *worker) late(stationCodes []string, now int64) (list []*tracker) {
 	for _, code := range stationCodes {
-		if tr := wk.trackers[code]; tr != nil && tr.near != 0 && !tr.rests(now) && !wk.tooFar(wk.timeline, tr, now) {
+		tr := wk.trackers[code]
+		if tr == nil || tr.backfill.busy || tr.backfill.near.from == 0 || tr.backfill.rests(now) {
+			continue
+		}
+		if !wk.tooFar(wk.timeline, tr, now) {
 			list = append(list, tr)
 		}
 	}

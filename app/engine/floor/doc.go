@@ -7,8 +7,8 @@
 //  2. Each account has one worker, a goroutine. It alone changes the account's stations. A station is a tracker: a state of
 //     package monitor, the base, which has taken in all that is older than two minutes, and the inputs since then.
 //     The live state is the base with those inputs. One that comes out of order among them makes the live state again
-//     from the base; one that is older than the base is late: the tracker goes back to a state that is kept for its past,
-//     and takes everything since then in again.
+//     from the base; one that is older than the base is late, and starts a backfill: the station is replayed from a stored
+//     checkpoint up to now.
 //  3. What people do (a schedule starts, a stop by hand, counts entered) comes through Do: a transaction of the worker.
 //     It is recorded in the ledger, and after the commit the tracker takes it in like a signal.
 //  4. Once an hour what the base gave out goes to package history, together with the base itself. So a restart reads one
@@ -19,10 +19,12 @@
 //     the watchers. So a number stands for one value everywhere.
 //     The shift so far is in it: the sum of the rows that Rows gives, of which those of past hours are added up once.
 //
-// What came very late, or is corrected for a time long ago, is computed again in pieces, beside what is kept of the station,
-// with other work in between; when it has come up to now it takes that one's place, in one transaction. Until then figures
-// are what they were, and the account's cursor "windows" tells from when on they are to change. A station that is late
-// again and again is computed the more seldom, the further back that reaches.
+// A backfill within the last two days is one step, and one transaction. One from further back takes a step for each UTC day,
+// with other work in between: results and checkpoints go to a staging copy of the station, and the last step, which reaches
+// now, puts the copy in place. After a kill it resumes from the last checkpoint that was committed. Until the end figures
+// are what they were, and the account's cursor "windows" states from when on they will change. A station that is late
+// again and again is computed the more seldom, the further back that reaches. A panic or an error in a step concerns that
+// station alone: it is logged, and the step is tried again later.
 //
 // # What devices can ask of it
 //
@@ -40,10 +42,10 @@
 // configuration make segments as well: at half of the bound they are paced (AwaitChange), so that a thousand changes in a row do
 // not have devices wait.
 //
-// A batch is sorted and merged, so that its order costs nothing. What is computed again reads the log in pieces of some
-// 50,000 signals, and between two of them the worker does what others wait for: so a call has its turn within a fraction of a
-// second, whatever devices send. Signals of the station that is being computed wait for the end of that; where people do
-// something there, it is computed once more, the fourth time without a break.
+// A batch is sorted and merged, so that its order costs nothing. A step of a backfill reads the log in chunks of some
+// 50,000 signals, and between two of them the worker does what others wait for: so a call is served within a fraction of a
+// second, whatever devices send. Signals of the station that is being computed wait for the end of its step; where people
+// do something there, the step is computed once more, the fourth time without a break.
 //
 // # What is derived, and what is not
 //
@@ -58,5 +60,5 @@
 //	           as what goes on began
 //	ledgerLink (account, (station, device)) -> since when, ms: the live connections that there are
 //	ledgerLate (account, station) -> earliest moment, ms, from which it is to be computed again
-//	ledgerAgain (account, station) -> since when the station is being computed again, in pieces, beside what is kept of it
+//	ledgerAgain (account, station) -> the record of the station's staged backfill
 package floor

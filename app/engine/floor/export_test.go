@@ -84,9 +84,33 @@ func (f *Floor) Panics(accountID, stationCode string) (opened, all, again error)
 		delete(wk.trackers, stationCode)
 		_, all = wk.openMissing([]string{stationCode}, f.now())
 		wk.timeline, wk.trackers[stationCode] = t, tr
-		again = wk.backfill(nil, f.now(), tr)
+		again = wk.backfillNear(nil, f.now(), tr)
 	})
 	return opened, all, again
+}
+
+// BreakRun has the staged run of a station compute on from a state that panics; it reports whether there is one.
+func (f *Floor) BreakRun(accountID, stationCode string) (broken bool) {
+	wk, err := f.worker(accountID)
+	if err != nil {
+		return false
+	}
+	_ = wk.do(func() {
+		if r := wk.trackers[stationCode].backfill.run; r != nil && r.base != nil {
+			r.base, broken = &monitor.State{}, true
+		}
+	})
+	return broken
+}
+
+// Tracker identifies what follows a station: another one follows it when the account's stations were read again.
+func (f *Floor) Tracker(accountID, stationCode string) (tr any) {
+	wk, err := f.worker(accountID)
+	if err != nil {
+		return err
+	}
+	_ = wk.do(func() { tr = wk.trackers[stationCode] })
+	return tr
 }
 
 // Yielded tells how many calls the worker of an account has served while it computed something again.
@@ -101,8 +125,8 @@ func (f *Floor) Yielded(accountID string) (n int) {
 
 // The bounds of what is held in memory.
 const (
-	TrackerMost = trackerMost
-	GatherMost  = gatherMost
+	TrackerMost  = trackerMost
+	ChunkSignals = chunkSignals
 )
 
 func init() { snapshotInputs, snapshotAfter = 2, 1_000 }

@@ -86,7 +86,7 @@ func (wk *worker) keepEarly() {
 	until := int64(0)
 	for _, tr := range wk.trackers {
 		tr.mu.Lock()
-		if tr.near == 0 && !tr.busy && (tr.taken >= taken || tr.settled.count() > share) && min(tr.base.Final(), tr.watermark)-tr.through >= minute {
+		if tr.backfill.near.from == 0 && !tr.backfill.busy && (tr.taken >= taken || tr.settled.count() > share) && min(tr.base.Final(), tr.watermark)-tr.through >= minute {
 			trackers, until = append(trackers, tr), max(until, tr.watermark)
 		}
 		tr.mu.Unlock()
@@ -114,7 +114,7 @@ var errNotNow = errors.New("signals of that time are on their way")
 func (wk *worker) keep(at int64) (bool, error) {
 	var trackers []*tracker
 	for _, tr := range wk.trackers {
-		if tr.near == 0 && tr.reached(at) { // one that is to be computed again from far back goes on meanwhile
+		if tr.backfill.near.from == 0 && tr.reached(at) { // one that is to be computed again from far back goes on meanwhile
 			trackers = append(trackers, tr)
 		}
 	}
@@ -137,7 +137,7 @@ func (wk *worker) keep(at int64) (bool, error) {
 				wk.trouble("what came of the last hour at the station "+tr.code+" is not kept; it is computed again", err)
 				tr.mu.Lock()
 				tr.markLate(tr.through)
-				tr.retry = at + hour
+				tr.backfill.retry = at + hour
 				tr.mu.Unlock()
 			}
 		}
@@ -165,7 +165,7 @@ func (wk *worker) keepAs(batch []*tracker, until int64, at func(tr *tracker) int
 			if through[i], err = wk.keepTracker(tx, tr, at(tr)); err != nil {
 				return err
 			}
-			if tr.far != 0 || tr.run != nil || tr.gap != 0 {
+			if tr.backfill.farOpen() || tr.gap != 0 {
 				continue // the marks stand for what the tracker does not know
 			}
 			if err := unmark(tx, wk.account, tr.code); err != nil {

@@ -341,7 +341,7 @@ func (f *Floor) Health(accountID string) Health {
 	wk.mu.RUnlock()
 	for _, tr := range trackers {
 		tr.mu.Lock()
-		if at := tr.behind(); at != 0 {
+		if at := tr.backfill.behind(); at != 0 {
 			h.Late++
 			h.Behind = earlier(h.Behind, at)
 		}

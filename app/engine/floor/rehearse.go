@@ -13,7 +13,8 @@ import (
 	"opsmon/kv"
 )
 
-// silence is how long after a moment it is known whether a station was alive then and made units, ms, with as much to spare.
+// silence is how long after a moment it is known whether a station was alive then and made units, ms, with as much to
+// spare.
 func silence(c *monitor.Config) int64 {
 	return 2 * max(c.SilentAfter(), c.SpreadWithin(), monitor.DefaultAliveTimeout)
 }
@@ -24,8 +25,8 @@ type Rehearsed struct {
 	Stops oee.Lengths
 }
 
-// Rehearse computes what the sums and stops of a station in [from, to), ms, whole minutes, would be, if what a timeline says
-// had held there. Nothing is kept of it. Errors: errdefs.NotFound, the store's, ctx's.
+// Rehearse computes what the sums and stops of a station in [from, to), ms, whole minutes, would be, if what a timeline
+// says had held there. Nothing is kept of it. Errors: errdefs.NotFound, the store's, ctx's.
 func (f *Floor) Rehearse(ctx context.Context, accountID string, t *station.Timeline, stationCode string, from, to int64) (*Rehearsed, error) {
 	wk, now, err := f.rehearsing(accountID, stationCode)
 	if err != nil {
@@ -43,11 +44,13 @@ func (f *Floor) Rehearse(ctx context.Context, accountID string, t *station.Timel
 		until = min(now, to+min(max(last.Monitor.UtilisationThreshold, last.Monitor.SlowThreshold), day)+silence(last.Monitor))
 	}
 	var out monitor.Outputs
-	open, err := wk.compute(ctx, t, stationCode, from, until, nil, func(part monitor.Outputs) { join(&out, part) })
+	s, err := wk.compute(ctx, t, stationCode, from, until, nil, func(part monitor.Outputs) { join(&out, part) })
 	if err != nil {
 		return nil, err
 	}
-	issues := append(out.Issues, open...)
+	v := s.View(until)
+	join(&out, v.Outputs)
+	issues := append(out.Issues, v.Open...)
 	issues = slices.DeleteFunc(issues, func(i monitor.Issue) bool { return i.Start >= to || i.End != 0 && i.End <= from })
 	out = history.Cut(out, from, to)
 	var findings []monitor.Finding
@@ -62,7 +65,8 @@ func (f *Floor) Rehearse(ctx context.Context, accountID string, t *station.Timel
 	return &Rehearsed{Rows: rows, Stops: oee.Stops(out.Segments)}, err
 }
 
-// rehearsing gives the worker of a station that something is to be computed of beside what is kept, and what time it is.
+// rehearsing gives the worker of a station that something is to be computed of beside what is kept, and what time it
+// is.
 func (f *Floor) rehearsing(accountID, stationCode string) (wk *worker, now int64, err error) {
 	if wk, err = f.ready(accountID); err != nil {
 		return nil, 0, err
@@ -75,63 +79,33 @@ func (f *Floor) rehearsing(accountID, stationCode string) (wk *worker, now int64
 	return wk, f.now(), nil
 }
 
-// compute computes a station from the last state that is kept before a moment on until another, beside what is kept, by what a
-// timeline says, and gives what comes out, a day at a time; it begins before from. From there on change, nil for none, makes the
-// configurations others. The issues that are open at the end are told. Errors: the store's, ctx's.
-func (wk *worker) compute(ctx context.Context, t *station.Timeline, code string, from, until int64, change func(*monitor.Config) *monitor.Config, use func(monitor.Outputs)) (open []monitor.Issue, err error) {
-	now := wk.f.now()
-	s, at, err := wk.checkpointBefore(t, code, from, now)
-	if err != nil {
-		return nil, err
-	}
-	from = max(from, at)
-	for start := at; start < until; {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		list, end, err := wk.gather(t, code, start, until, func() {})
-		if err == nil && change != nil {
-			list, err = wk.altered(t, code, list, from, start <= from && from < end, change)
-		}
-		if err != nil {
-			return nil, err
-		}
-		for i := range list {
-			if err := s.Apply(&list[i]); err != nil {
-				return nil, err
-			}
-		}
-		use(s.Take())
-		start = end
-	}
-	v := s.View(until)
-	use(v.Outputs)
-	return v.Open, nil
-}
-
-// altered makes the configurations among a station's inputs others from a moment on. Where it begins, what holds then is
+// alter makes the configurations among a chunk's inputs others from a moment on. Where it begins, what holds then is
 // changed, too.
-func (wk *worker) altered(t *station.Timeline, code string, list []monitor.Input, from int64, begins bool, change func(*monitor.Config) *monitor.Config) ([]monitor.Input, error) {
-	for i := range list {
-		if in := &list[i]; in.Kind == monitor.InputConfig && in.At >= from {
+func (c *chunk) alter(
+	t *station.Timeline, code string, from int64, change func(*monitor.Config) *monitor.Config,
+) error {
+	begins := c.from <= from && from < c.to
+	for i := range c.inputs {
+		if in := &c.inputs[i]; in.Kind == monitor.InputConfig && in.At >= from {
 			in.Config = change(in.Config)
 			begins = begins && in.At > from
 		}
 	}
 	if !begins {
-		return list, nil
+		return nil
 	}
-	c, err := t.RulesAt(code, from)
+	r, err := t.RulesAt(code, from)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	list = append(list, monitor.Input{At: from, Kind: monitor.InputConfig, Config: change(c.Monitor)})
-	slices.SortFunc(list, compare)
-	return list, nil
+	c.inputs = append(c.inputs, monitor.Input{At: from, Kind: monitor.InputConfig, Config: change(r.Monitor)})
+	slices.SortFunc(c.inputs, compare)
+	return nil
 }
 
-// Standstills gives the stretches of scheduled production in [from, to), ms, in which a station's detection saw no production,
-// however short (monitor.Config.Bare), in order of time, cut to the range. Errors: errdefs.NotFound, the store's, ctx's.
+// Standstills gives the stretches of scheduled production in [from, to), ms, in which a station's detection saw no
+// production, however short (monitor.Config.Bare), in order of time, cut to the range. Errors: errdefs.NotFound, the
+// store's, ctx's.
 func (f *Floor) Standstills(ctx context.Context, accountID, stationCode string, from, to int64, use func(start, end int64)) error {
 	wk, now, err := f.rehearsing(accountID, stationCode)
 	if err != nil {
@@ -154,16 +128,20 @@ func (f *Floor) Standstills(ctx context.Context, accountID, stationCode string, 
 	if err != nil {
 		return err
 	}
-	open, err := wk.compute(ctx, t, stationCode, from, min(now, to+silence(last.Monitor)), (*monitor.Config).Bare, func(part monitor.Outputs) {
-		for i := range part.Issues {
-			one(&part.Issues[i])
+	each := func(out monitor.Outputs) {
+		for i := range out.Issues {
+			one(&out.Issues[i])
 		}
-	})
+	}
+	until := min(now, to+silence(last.Monitor))
+	s, err := wk.compute(ctx, t, stationCode, from, until, (*monitor.Config).Bare, each)
 	if err != nil {
 		return err
 	}
-	for i := range open {
-		one(&open[i])
+	v := s.View(until)
+	each(v.Outputs)
+	for i := range v.Open {
+		one(&v.Open[i])
 	}
 	return nil
 }

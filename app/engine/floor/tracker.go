@@ -37,28 +37,19 @@ type tracker struct {
 	version   uint64          // counts up when what is kept changes
 	fresh     monitor.Outputs // what live gave out beyond that; nobody keeps it beyond mu
 
-	gap           int64                    // from here on the log has more than the tracker knows, ms; 0: no
-	retry         int64                    // a tracker that could not be computed is not tried before then, ms
-	near          int64                    // the earliest moment that is to be computed again, ms; 0: none
-	nearDone      int64                    // when it was last computed again, ms
-	far           int64                    // the same as late of what lies further back than openWindow
-	farDone       int64                    // when it was last computed again from that far back, ms
-	run           *run                     // that is being done; nil: not
-	busy          bool                     // it is being computed again, and other work goes on between: its signals wait
-	outdated      bool                     // while it was busy something happened that the computing may have passed
-	outdatedTimes int                      // how often that was so since it was last computed
-	lost          bool                     // what was kept of it was dropped, and is to be computed again
-	entered       bool                     // people told of what makes it late: it is not served before it is computed
-	told          map[fact]bool            // the engine's events since watermark that rules have been told
-	touched       bool                     // it took something in since it was last shown
-	upsets        uint64                   // counts up when something came out of order
-	asked         uint64                   // counts inputs that are no signals: their effect must show in the next answer
-	rates         uint64                   // counts up when a SKU that it runs changed
-	rated         int64                    // from when on one did since it was last looked at, ms; 0: none did
-	shown         shown                    // as watchers know it
-	seenAt        int64                    // when it was last looked at, ms
-	seen          monitor.View             // as it was then, without outputs, and with the causes that people found
-	open          map[string]monitor.Issue // issues that watchers know as open, but for manual downtime
+	gap      int64 // from here on the log has more than the tracker knows, ms; 0: no
+	backfill backfill
+
+	told    map[fact]bool            // the engine's events since watermark that rules have been told
+	touched bool                     // it took something in since it was last shown
+	upsets  uint64                   // counts up when something came out of order
+	asked   uint64                   // counts inputs that are no signals: their effect must show in the next answer
+	rates   uint64                   // counts up when a SKU that it runs changed
+	rated   int64                    // from when on one did since it was last looked at, ms; 0: none did
+	shown   shown                    // as watchers know it
+	seenAt  int64                    // when it was last looked at, ms
+	seen    monitor.View             // as it was then, without outputs, and with the causes that people found
+	open    map[string]monitor.Issue // issues that watchers know as open, but for manual downtime
 
 	showing sync.Mutex // held, without mu, while what is shown changes
 	soFar   soFar      // the shift that goes on; under showing
@@ -102,7 +93,7 @@ func compare(a, b monitor.Input) int { return monitor.Compare(&a, &b) }
 
 // feed gives the tracker an input that is no signal. The caller holds mu.
 func (tr *tracker) feed(in monitor.Input) {
-	tr.outdated = true
+	tr.backfill.outdated = true
 	tr.asked++
 	tr.feedAll([]monitor.Input{in})
 }
@@ -196,35 +187,8 @@ func (n lengths) less(first lengths) lengths {
 	return lengths{n.segments - first.segments, n.minutes - first.minutes, n.issues - first.issues, n.events - first.events}
 }
 
-// markLate notes that the tracker is to be computed again from a moment on.
-func (tr *tracker) markLate(at int64) {
-	at = max(at, 1)
-	tr.outdated = true
-	tr.run.miss(at)
-	if tr.watermark-at > openWindow {
-		tr.far = earlier(tr.far, at)
-		return
-	}
-	tr.near = earlier(tr.near, at)
-}
-
-// earlier gives the earlier one of two moments, of which 0 is none.
-func earlier(a, b int64) int64 {
-	if a == 0 || b != 0 && b < a {
-		return b
-	}
-	return a
-}
-
-// behind is the earliest moment from which on the tracker's figures are still to change for what came late, ms; 0: none. The
-// caller holds mu.
-func (tr *tracker) behind() int64 {
-	at := earlier(tr.near, tr.far)
-	if tr.run != nil {
-		at = earlier(at, tr.run.Late)
-	}
-	return at
-}
+// markLate notes that the station is to be computed again from a moment on, ms. The caller holds mu.
+func (tr *tracker) markLate(at int64) { tr.backfill.add(at, tr.watermark) }
 
 // refresh brings the live state to a moment: it takes in what has come by then. The caller holds mu.
 func (tr *tracker) refresh(now int64) error {

@@ -111,7 +111,7 @@ func (w *Work) resum() error {
 		if err := wk.sums(w.Tx, wk.timeline, code, code, from, tr.through); err != nil {
 			return err
 		}
-		if tr.run != nil { // which knows nothing of it
+		if tr.backfill.run != nil { // which knows nothing of it
 			if err := markLate(w.Tx, wk.account, code, from); err != nil {
 				return err
 			}
@@ -156,7 +156,7 @@ func (wk *worker) takeIn(w *Work) {
 	for code := range w.later { // people wait for it, unlike for what a device sends too late
 		tr := wk.trackers[code]
 		tr.mu.Lock()
-		tr.nearDone, tr.farDone = 0, 0
+		tr.backfill.near.done, tr.backfill.far.done = 0, 0
 		tr.mu.Unlock()
 	}
 	for code := range w.sums {
@@ -164,7 +164,7 @@ func (wk *worker) takeIn(w *Work) {
 			tr.mu.Lock()
 			tr.version++
 			tr.touched = true // its cause is shown
-			tr.run.miss(w.sums[code])
+			tr.backfill.run.miss(w.sums[code])
 			tr.mu.Unlock()
 		}
 	}
@@ -175,17 +175,17 @@ func (wk *worker) backfillNow(w *Work) {
 	now := w.Now
 	var late []*tracker
 	for _, p := range w.inputs {
-		if tr := wk.trackers[p.station]; tr.near != 0 && !tr.busy && !slices.Contains(late, tr) && !wk.tooFar(wk.timeline, tr, now) {
+		if tr := wk.trackers[p.station]; tr.backfill.near.from != 0 && !tr.backfill.busy && !slices.Contains(late, tr) && !wk.tooFar(wk.timeline, tr, now) {
 			late = append(late, tr)
 		}
 	}
 	for code := range w.backTo {
-		if tr := wk.trackers[code]; tr.near != 0 && !tr.busy && !slices.Contains(late, tr) && !wk.tooFar(wk.timeline, tr, now) {
+		if tr := wk.trackers[code]; tr.backfill.near.from != 0 && !tr.backfill.busy && !slices.Contains(late, tr) && !wk.tooFar(wk.timeline, tr, now) {
 			late = append(late, tr)
 		}
 	}
 	if len(late) > 0 {
-		if err := wk.backfill(wk.timeline, now, late...); err != nil {
+		if err := wk.backfillNear(wk.timeline, now, late...); err != nil {
 			wk.trouble("a station cannot be computed again; it is tried again", err)
 		}
 	}

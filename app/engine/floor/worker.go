@@ -264,10 +264,7 @@ func (wk *worker) clockBack(now int64) {
 	}
 	for _, tr := range ahead {
 		tr.mu.Lock()
-		if tr.run != nil {
-			tr.far, tr.run = earlier(tr.far, tr.run.Late), nil
-		}
-		tr.near = earlier(tr.near, now)
+		tr.backfill.abandon(now)
 		tr.mu.Unlock()
 	}
 	wk.kept.Store(0)
@@ -446,7 +443,7 @@ func (wk *worker) openNew(plan *station.Plan, now int64) error {
 	for _, code := range codes {
 		tr := wk.trackers[code]
 		if tr == nil {
-			if tr = opened[code]; tr.retry == 0 && tr.entered {
+			if tr = opened[code]; tr.backfill.retry == 0 && tr.backfill.entered {
 				late = append(late, tr)
 			}
 		}
@@ -493,7 +490,7 @@ func (wk *worker) openOrBlank(code string, now int64) (tr *tracker, err error) {
 		return tr, nil
 	}
 	wk.trouble("what is kept of the station "+code+" cannot be read; it is tried again", err)
-	return wk.blank(wk.timeline, tr, now)
+	return tr, wk.blank(wk.timeline, tr, now)
 }
 
 // tellLeft tells rules of the stations that left the manifest of which they have not been told.

@@ -1,7 +1,8 @@
 package floor
 
-// What is computed again may take as long as there are signals. In between the worker does what others wait for: calls are
-// served and signals are taken in, so that no station's past holds up what people do, or what the other stations show.
+// A step of a backfill may take as long as there are signals. In between the worker does what others wait for: calls
+// are served and signals are taken in, so that no station's past delays what people do, or what the other stations
+// show.
 
 // yieldMost is how many calls are served at once.
 const yieldMost = 64
@@ -27,35 +28,42 @@ func (wk *worker) yield() {
 	wk.showDirty(wk.f.now())
 }
 
-// outdatedMost is how often the computing of a tracker is given up for what happened meanwhile. Then nothing may.
+// outdatedMost is how often a step is computed again for what happened meanwhile. Then nothing may.
 const outdatedMost = 3
 
-// occupy says that trackers are being computed again until the function is called that it returns: signals of theirs wait, as
-// they may be read from the log.
+// occupy marks stations as being computed until the function is called that it returns: their signals wait, as they may
+// be read from the log.
 func (wk *worker) occupy(trackers ...*tracker) (release func()) {
-	breathes := wk.yields
+	yields := wk.yields
 	for _, tr := range trackers {
 		tr.mu.Lock()
-		tr.busy, tr.outdated = true, false
+		tr.backfill.busy, tr.backfill.outdated = true, false
 		tr.mu.Unlock()
-		wk.yields = wk.yields && tr.outdatedTimes < outdatedMost
+		wk.yields = wk.yields && tr.backfill.outdatedTimes < outdatedMost
 	}
 	return func() {
-		wk.yields = breathes
+		wk.yields = yields
 		for _, tr := range trackers {
 			tr.mu.Lock()
-			tr.busy = false
+			tr.backfill.busy = false
 			tr.mu.Unlock()
 		}
 	}
 }
 
-// isOutdated tells whether something happened at a busy tracker that its computing may have passed, and counts it.
+// isOutdated reports whether something happened at a busy station that its step may have passed, and counts it.
 func (tr *tracker) isOutdated() bool {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
-	if tr.outdated {
-		tr.outdatedTimes++
+	b := &tr.backfill
+	if b.outdated {
+		b.outdatedTimes++
 	}
-	return tr.outdated
+	return b.outdated
+}
+
+// replaced reports whether another tracker has a station now: all of them were read again while a step was computed.
+func (wk *worker) replaced(tr *tracker) bool {
+	now := wk.trackers[tr.code]
+	return now != nil && now != tr
 }

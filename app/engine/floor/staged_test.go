@@ -63,8 +63,8 @@ func untilComputed(t *testing.T, r *floortest.Rig, each func()) (turns int) {
 	return turns
 }
 
-// inPieces has 16 days be computed in a turn, however long they take, until the floor is opened again.
-func inPieces(t *testing.T, r *floortest.Rig) {
+// inSlots has 16 days be computed in a turn, however long they take, until the floor is opened again.
+func inSlots(t *testing.T, r *floortest.Rig) {
 	t.Helper()
 	if err := r.Floor.Takes(floortest.Account, 0); err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func TestWhatComesVeryLateIsComputedInPieces(t *testing.T) {
 	before := figuresOf(t, r, press, from, to)
 	moment := floortest.At(3*24*time.Hour + 7*time.Minute)
 	late := floortest.Signal(press, moment, units(70))
-	inPieces(t, r)
+	inSlots(t, r)
 	r.Send(late)
 	turns := untilComputed(t, r, func() {
 		if diff := cmp.Diff(before, figuresOf(t, r, press, from, to)); diff != "" {
@@ -149,7 +149,7 @@ func TestAKillInTheMiddleOfWhatIsComputedAgainLosesNothing(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 7))
 		r := floortest.New(t, floortest.Manifest).Open(nil)
 		weeks(t, r, 70)
-		inPieces(t, r)
+		inSlots(t, r)
 		r.Send(floortest.Signal(press, floortest.At(24*time.Hour+time.Minute), units(70)))
 		restarts := 0
 		untilComputed(t, r, func() {
@@ -162,7 +162,7 @@ func TestAKillInTheMiddleOfWhatIsComputedAgainLosesNothing(t *testing.T) {
 			case random.IntN(2) == 0:
 				r.Send(s)
 				r.Open(nil)
-				inPieces(t, r)
+				inSlots(t, r)
 			default:
 				r.Send(s)
 			}
@@ -194,7 +194,7 @@ func TestWhatComesForATimeBeforeAComputingThatWasHardlyBegun(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.StoreUntold(floortest.Signal(press, floortest.At(3*24*time.Hour), units(70)))
-	inPieces(t, r)
+	inSlots(t, r)
 	r.Pass(time.Second, 0)
 	untilComputed(t, r, nil)
 	after := figuresOf(t, r, press, from, to)
@@ -228,11 +228,11 @@ func TestAStationThatCannotBeReadAtAStartForgetsNothingLate(t *testing.T) {
 func TestAKillKeepsHowFarItWas(t *testing.T) {
 	r := floortest.New(t, floortest.Manifest).Open(nil)
 	weeks(t, r, 60)
-	inPieces(t, r)
+	inSlots(t, r)
 	r.Send(floortest.Signal(press, floortest.At(24*time.Hour), units(70)))
 	turns := untilComputed(t, r, func() {
 		r.Open(nil)
-		inPieces(t, r)
+		inSlots(t, r)
 	})
 	if turns < 3 || turns > 6 {
 		t.Errorf("with a restart before each turn, two months were computed in %d turns", turns)
