@@ -125,7 +125,7 @@ func TestConfigWrong(t *testing.T) {
 		{file: "plantBroker:\n  topics: a", want: "plantBroker.url must be given"},
 		{file: "plantBroker:\n  url: http://x", want: "{} line 2: plantBroker.url must be mqtts:// or mqtt:// and a host"},
 		{file: "plantBroker:\n  url: mqtts://x", want: "plantBroker.topics must be 1 to 20 topic filters"},
-		{file: "plantBroker:\n  url: mqtts://x\n  topics: a/#/b", want: "{} line 3: plantBroker.topics must have + as a whole level"},
+		{file: "plantBroker:\n  url: mqtts://x\n  topics: a/#/b", want: "{} line 3: plantBroker.topics must have + only as a whole level"},
 		{file: "plantBroker:\n  url: mqtts://x\n  topics: a/#\n  template: a/b", want: "{} line 4: plantBroker.template must have the level {station} once"},
 		{file: "plantBroker:\n  url: mqtts://x\n  topics: a/#\n  mapping: a.", want: "{} line 4: plantBroker.mapping must be a JSONata expression"},
 		{file: "mqtt:\n  listen: :8883", want: "{} line 2: mqtt.listen is for TLS, and tls is off"},

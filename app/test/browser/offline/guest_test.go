@@ -40,6 +40,7 @@ func TestAGuestNetwork(t *testing.T) {
 	s, line, tab := wired(t)
 	tab.Until(`document.querySelector("[data-pick]")`)
 	tab.Eval(`document.querySelector("[data-pick]").click()`)
+	tab.Until(`document.querySelector("dialog[open] [data-do=done]").disabled === false`)
 	tab.Eval(`document.querySelector("dialog[open] [data-do=done]").click()`)
 	tab.Before(`{
 		const real = fetch;

@@ -46,6 +46,7 @@ func TestARequestThatHangs(t *testing.T) {
 	s, _, tab := wired(t)
 	tab.Until(`document.querySelector("[data-pick]")`)
 	tab.Eval(`document.querySelector("[data-pick]").click()`)
+	tab.Until(`document.querySelector("dialog[open] [data-do=done]").disabled === false`)
 	tab.Eval(`document.querySelector("dialog[open] [data-do=done]").click()`)
 	tab.Until(`!document.querySelector("dialog[open]") && document.querySelector(".t-state.ok")`)
 	tab.Eval(`(() => {
