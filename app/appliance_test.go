@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"opsmon/app/httpapi"
+	"opsmon/app/test/apptest"
 	"opsmon/kv"
 )
 
@@ -88,7 +89,7 @@ func TestAppliance(t *testing.T) {
 
 // TestApplianceWarns: of a certificate that is about to end, and of backups that nobody makes.
 func TestApplianceWarns(t *testing.T) {
-	cert, key, pool := certificate(t) // for an hour
+	cert, key, pool := apptest.Certificate(t) // for an hour
 	cfg := testConfig(t)
 	cfg.TLS, cfg.Backup.Every = cert+","+key, 0
 	r := serve(t, cfg)

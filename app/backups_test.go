@@ -13,8 +13,8 @@ import (
 	"opsmon/app/test/apptest"
 )
 
-// TestAPassphraseThatIsTooShortIsTold: one that was configured before there was a least length still encrypts and opens scheduled
-// backups, other backups can be made as before, and whoever looks after backups is told.
+// TestAPassphraseThatIsTooShortIsTold: one that was configured before there was a least length still encrypts and opens
+// scheduled backups, other backups can be made as before, and whoever looks after backups is told.
 func TestAPassphraseThatIsTooShortIsTold(t *testing.T) {
 	apptest.Long(t)
 	cfg := testConfig(t)
@@ -73,8 +73,8 @@ func TestAPassphraseThatIsTooShortIsTold(t *testing.T) {
 	}
 }
 
-// TestChangeBackups: settings of backups change at once and for later starts, with a record, but for those that are given
-// elsewhere.
+// TestChangeBackups: settings of backups change at once and for later starts, with an audit record, except those that
+// a flag or the environment sets.
 func TestChangeBackups(t *testing.T) {
 	dir := t.TempDir()
 	apptest.WriteIn(t, dir, config.File, "# ours\nlisten: 127.0.0.1:0\nbackup:\n  every: 0 # later\n")

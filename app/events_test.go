@@ -13,6 +13,7 @@ import (
 	"opsmon/app/account"
 	"opsmon/app/auth"
 	"opsmon/app/deliver/event"
+	"opsmon/app/test/apptest"
 )
 
 // TestEventStream: a stream of events outlives the time that a request and an answer may take, and holds up neither a
@@ -22,7 +23,7 @@ func TestEventStream(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			cfg, transport := testConfig(t), &http.Transport{}
 			if how != "plain" {
-				cert, key, pool := certificate(t)
+				cert, key, pool := apptest.Certificate(t)
 				cfg.TLS = cert + "," + key
 				transport.TLSClientConfig, transport.ForceAttemptHTTP2 = &tls.Config{RootCAs: pool}, how == "HTTP/2"
 			}
@@ -103,7 +104,8 @@ func block(t *testing.T, in *bufio.Reader) string {
 	}
 }
 
-// TestEventsOfTheConfiguration: whoever watches is told that somebody made a new revision, and nothing of what makes none.
+// TestEventsOfTheConfiguration: whoever watches is told that somebody made a new revision, and nothing of what makes
+// none.
 func TestEventsOfTheConfiguration(t *testing.T) {
 	r := serve(t, testConfig(t))
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+"/events?types=account&stationcodes=STATION-1", nil)

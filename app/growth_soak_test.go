@@ -12,9 +12,9 @@ import (
 	"opsmon/kv/powercut"
 )
 
-// TestGrowthOfAPlant lives through months of a plant whose machines send and whose people work, with the shortest times that
-// things may be kept: once every kind has had its time, they take no more room than before. (Tasks are kept for 400 days, and
-// no more than so many of a station: they are not among it.)
+// TestGrowthOfAPlant lives through months of a plant whose machines send and whose people work, with the shortest times
+// that things may be kept: once every kind has had its time, they take no more room than before. (Tasks are kept for
+// 400 days, and no more than so many of a station: they are not among it.)
 func TestGrowthOfAPlant(t *testing.T) {
 	const settled, days, every = 50, 100, 10
 	var clock atomic.Int64
@@ -58,7 +58,7 @@ func TestGrowthOfAPlant(t *testing.T) {
 	}
 }
 
-// held gives how many bytes a store holds, of all but Tasks.
+// held returns how many bytes a store holds, of all but Tasks.
 func held(t *testing.T, s *kv.Store) (n int64) {
 	t.Helper()
 	_, err := s.Export(kv.ExportConfig{Use: func(run []byte) error {

@@ -34,7 +34,7 @@ func testConfig(t *testing.T) config.Settings {
 	return cfg
 }
 
-// opened gives an App with one account.
+// opened returns an App with one account.
 func opened(t *testing.T, cfg config.Settings) (*App, string) {
 	t.Helper()
 	a, err := Open(cfg, slog.New(slog.DiscardHandler))
@@ -111,8 +111,8 @@ func (r *running) request(t *testing.T, method, path, key, body string) int {
 	return resp.StatusCode
 }
 
-// inBubble is synctest.Test. Afterwards it empties the pools of the process: what came into them within the bubble, such as
-// an encoder with its channel, must not be used outside of it.
+// inBubble is synctest.Test. Afterwards it empties the pools of the process: what came into them within the bubble,
+// such as an encoder with its channel, must not be used outside of it.
 func inBubble(t *testing.T, fn func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, fn)

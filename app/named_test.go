@@ -36,7 +36,7 @@ var namedText = map[string]string{
 	"plant.crt": "a certificate", "plant.key": "its key", "secret.txt": "correct horse\n", "broker-ca.pem": "an authority", "broker.password": "a password\n",
 }
 
-// naming gives an App whose app.yaml names a file with each setting that can, in the directory etc.
+// naming returns an App whose app.yaml names a file with each setting that can, in the directory etc.
 func naming(t *testing.T) (a *App, cfg config.Settings, etc string) {
 	t.Helper()
 	cfg, etc = testConfig(t), filepath.ToSlash(t.TempDir())
@@ -58,8 +58,9 @@ func removed(t *testing.T, dir string, names ...string) {
 	}
 }
 
-// TestRestoreBrings: the files that settings name come with an encrypted backup to a machine that lacks them, in a folder of
-// the data directory that the settings name then. What somebody wrote into app.yaml stays. The next backup has them, too.
+// TestRestoreBrings: the files that settings name come with an encrypted backup to a machine that lacks them, in a
+// folder of the data directory that the settings name then. What somebody wrote into app.yaml stays. The next backup
+// has them, too.
 func TestRestoreBrings(t *testing.T) {
 	apptest.Long(t)
 	a, cfg, etc := naming(t)
@@ -118,8 +119,8 @@ func TestRestoreBrings(t *testing.T) {
 	}
 }
 
-// TestRestoreWrongEnvironment: an environment that cannot be used brings no files that can be read here, and those that cannot
-// are named by the settings as ever.
+// TestRestoreWrongEnvironment: an environment that cannot be used brings no files that can be read here, and those that
+// cannot are named by the settings as ever.
 func TestRestoreWrongEnvironment(t *testing.T) {
 	apptest.Long(t)
 	a, _, etc := naming(t)
@@ -139,8 +140,8 @@ func TestRestoreWrongEnvironment(t *testing.T) {
 	}
 }
 
-// TestRestoreLeaves: what is there already is left as it is and named as before; a certificate and its key stay together.
-// What the environment gives is not a matter of app.yaml.
+// TestRestoreLeaves: what is there already is left as it is and named as before; a certificate and its key stay
+// together. What the environment gives is not a matter of app.yaml.
 func TestRestoreLeaves(t *testing.T) {
 	apptest.Long(t)
 	a, _, etc := naming(t)
@@ -236,7 +237,8 @@ func TestRestoreHostile(t *testing.T) {
 	}
 }
 
-// TestRestoreBringsUnnamed: a file comes also where app.yaml is written so that only a person can change it, and is told.
+// TestRestoreBringsUnnamed: a file comes also where app.yaml is written so that only a person can change it, and is
+// told.
 func TestRestoreBringsUnnamed(t *testing.T) {
 	apptest.Long(t)
 	cfg := testConfig(t)
@@ -260,8 +262,8 @@ func TestRestoreBringsUnnamed(t *testing.T) {
 	}
 }
 
-// TestNamedAtBackup: of the files that app.yaml names, those in the authority's folder are the service's own already, and an
-// app.yaml that cannot be read keeps no backup from being made.
+// TestNamedAtBackup: of the files that app.yaml names, those in the authority's folder are the service's own already,
+// and an app.yaml that cannot be read keeps no backup from being made.
 func TestNamedAtBackup(t *testing.T) {
 	apptest.Long(t)
 	cfg := testConfig(t)
@@ -284,8 +286,9 @@ func TestNamedAtBackup(t *testing.T) {
 	}
 }
 
-// TestRestoreBringsKilled kills a restore that brings a certificate and its key at each of the steps of the exchange. The next
-// start has the old settings with the old store, or the restored ones with the restored store and the files that they name.
+// TestRestoreBringsKilled kills a restore that brings a certificate and its key at each of the steps of the exchange.
+// The next start has the old settings with the old store, or the restored ones with the restored store and the files
+// that they name.
 func TestRestoreBringsKilled(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
@@ -295,7 +298,7 @@ func TestRestoreBringsKilled(t *testing.T) {
 	}
 	from, work := t.TempDir(), t.TempDir()
 	apptest.Initialise(t, from, "--domain", "northgate.example")
-	cert, key, _ := certificate(t)
+	cert, key, _ := apptest.Certificate(t)
 	apptest.WriteIn(t, from, config.File, "tls: '"+cert+","+key+"'\n")
 	plant, secret := filepath.Join(work, "plant.backup"), filepath.Join(work, "secret.txt")
 	apptest.WriteIn(t, work, "secret.txt", "correct horse\n")

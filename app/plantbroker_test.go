@@ -70,7 +70,7 @@ func (a *authority) issue(template *x509.Certificate) (*x509.Certificate, *ecdsa
 	return cert, key
 }
 
-// file gives the authority as a file in PEM.
+// file returns the authority as a file in PEM.
 func (a *authority) file() string {
 	a.t.Helper()
 	path := filepath.Join(a.t.TempDir(), "ca.pem")
@@ -126,8 +126,9 @@ func (a *authority) broker(host string, ip net.IP) (b *mqtt.Server, port string,
 	return b, port, gone
 }
 
-// TestPlantBrokerOverTLS: signals come from the plant's broker over TLS, with a certificate of the plant's own authority. One
-// that is for another host, or of another authority, or of one that the machine does not know, brings none.
+// TestPlantBrokerOverTLS: signals come from the plant's broker over TLS, with a certificate of the plant's own
+// authority. One that is for another host, or of another authority, or of one that the machine does not know, brings
+// none.
 func TestPlantBrokerOverTLS(t *testing.T) {
 	ours, others := newAuthority(t), newAuthority(t)
 	loopback := net.IPv4(127, 0, 0, 1)

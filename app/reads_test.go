@@ -40,7 +40,7 @@ func (r *running) fetch(t *testing.T, path string, into any) {
 	}
 }
 
-// near tells whether sums of floating point numbers are the same.
+// near reports whether sums of floating point numbers are the same.
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-7*max(1, math.Abs(a)) }
 
 // aShift plays a shift of the example plant to a service, and gives its range as a query.
@@ -88,7 +88,8 @@ func aShift(t *testing.T) (r *running, shift *shiftPlayed, span string) {
 	return r, shift, fmt.Sprintf("from=%s&to=%s", time.UnixMilli(shift.from).UTC().Format(time.RFC3339), time.UnixMilli(shift.to).UTC().Format(time.RFC3339))
 }
 
-// TestReadsOfAShiftAgree: what is drawn of a shift, and its figures by the minute, add up to its windows and its figures.
+// TestReadsOfAShiftAgree: what is drawn of a shift, and its figures by the minute, add up to its windows and its
+// figures.
 func TestReadsOfAShiftAgree(t *testing.T) {
 	apptest.Long(t)
 	r, shift, span := aShift(t)
@@ -319,8 +320,8 @@ func tuned(t *testing.T, r *running, code string, shift *shiftPlayed) {
 	}
 }
 
-// standstills holds a station's standstills against its stops: those that are long enough, and neither begin nor end with the
-// range, are the same. It gives how many there were.
+// standstills holds a station's standstills against its stops: those that are long enough, and neither begin nor end
+// with the range, are the same. It gives how many there were.
 func standstills(t *testing.T, r *running, code, query string) (stops int) {
 	t.Helper()
 	var station struct {

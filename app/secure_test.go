@@ -99,7 +99,7 @@ func TestOwnAuthority(t *testing.T) {
 
 // TestOwnCertificate: with a certificate of the plant's there is no trust page, and browsers are to stay with HTTPS.
 func TestOwnCertificate(t *testing.T) {
-	cert, key, _ := certificate(t)
+	cert, key, _ := apptest.Certificate(t)
 	cfg := testConfig(t)
 	cfg.TLS, cfg.ClearListen = cert+","+key, "127.0.0.1:0"
 	r := serve(t, cfg)
@@ -124,12 +124,12 @@ func TestOwnCertificate(t *testing.T) {
 
 // TestNewCertificateFiles: a running service takes the files that are put in place of its certificate's.
 func TestNewCertificateFiles(t *testing.T) {
-	cert, key, _ := certificate(t)
+	cert, key, _ := apptest.Certificate(t)
 	cfg := testConfig(t)
 	cfg.TLS = cert + "," + key
 	serve(t, cfg)
 	before := status(t, cfg.DataDir).Certificate.Fingerprint
-	newCert, newKey, _ := certificate(t)
+	newCert, newKey, _ := apptest.Certificate(t)
 	for from, to := range map[string]string{newKey: key, newCert: cert} {
 		if err := os.Rename(from, to); err != nil {
 			t.Fatal(err)
@@ -179,8 +179,8 @@ func TestDamagedAuthority(t *testing.T) {
 	}
 }
 
-// TestMovedAuthority: devices that trust a machine trust the one that its encrypted backup is restored to, which had an authority and
-// a certificate of its own before; the certificate there is a new one of the authority that moved.
+// TestMovedAuthority: devices that trust a machine trust the one that its encrypted backup is restored to, which had an
+// authority and a certificate of its own before; the certificate there is a new one of the authority that moved.
 func TestMovedAuthority(t *testing.T) {
 	apptest.Long(t)
 	old, next := testConfig(t), testConfig(t)

@@ -32,7 +32,7 @@ type restless struct {
 	url      atomic.Pointer[string]
 }
 
-// noneLate tells whether the service has computed all that came late.
+// noneLate reports whether the service has computed all that came late.
 func (r *restless) noneLate(ctx context.Context) (bool, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, *r.url.Load()+"/metrics", nil)
 	if err != nil {
@@ -51,9 +51,9 @@ func (r *restless) noneLate(ctx context.Context) (bool, error) {
 	return strings.Contains(string(text), "\napp_floor_late_stations 0\n"), err
 }
 
-// send sends to the service as it runs at the moment. No schedule ends by its quantity: that is an act of the service's own,
-// which is an input from then on (monitoring.md section 4), and of a shift that is played in seconds it depends on the
-// processor whether the service or a person comes first.
+// send sends to the service as it runs at the moment. No schedule ends by its quantity: that is an act of the service's
+// own, which is an input from then on (monitoring.md section 4), and of a shift that is played in seconds it depends on
+// the processor whether the service or a person comes first.
 func (r *restless) send(ctx context.Context, in simulate.Request) (simulate.Answer, error) {
 	if in.Path == "/schedule" && bytes.Contains(in.Body, []byte(`"plannedQuantity"`)) {
 		var order map[string]any
@@ -85,8 +85,9 @@ func newRestless(t *testing.T, manifest []byte) *restless {
 	return r
 }
 
-// roundTheClock is the example plant with work at every hour, so that it does not matter when the test runs, with people who
-// may end what they started, and without the Tasks that fall due by the clock on the wall, which is not that of the shift.
+// roundTheClock is the example plant with work at every hour, so that it does not matter when the test runs, with
+// people who may end what they started, and without the Tasks that fall due by the clock on the wall, which is not that
+// of the shift.
 func roundTheClock(t *testing.T) []byte {
 	t.Helper()
 	var doc map[string]any
@@ -111,8 +112,8 @@ func roundTheClock(t *testing.T) []byte {
 	return b
 }
 
-// shiftPlayed is a shift as a service is to see it: the machines, and people who start and end schedules, at a speed; and
-// then, at once, what people enter when they see what came of it.
+// shiftPlayed is a shift as a service is to see it: the machines, and people who start and end schedules, at a speed;
+// and then, at once, what people enter when they see what came of it.
 type shiftPlayed struct {
 	manifest []byte
 	seed     uint64
@@ -194,8 +195,8 @@ type served struct {
 	p *apptest.Process
 }
 
-// TestKilledInAShift plays a shift at a thousand times its speed to a service that is killed at random moments. In the end
-// its figures are those of a service that was left alone.
+// TestKilledInAShift plays a shift at a thousand times its speed to a service that is killed at random moments. In the
+// end its figures are those of a service that was left alone.
 func TestKilledInAShift(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
@@ -265,8 +266,8 @@ func TestKilledInAShift(t *testing.T) {
 	}
 }
 
-// agree waits until nothing is to be computed again at two services and they tell the same, for half a second. Otherwise it
-// gives how they differ.
+// agree waits until nothing is to be computed again at two services and they tell the same, for half a second.
+// Otherwise it gives how they differ.
 func (s *shiftPlayed) agree(t *testing.T, a, b *served) (diff string) {
 	t.Helper()
 	var last []string
@@ -291,8 +292,8 @@ func (s *shiftPlayed) agree(t *testing.T, a, b *served) (diff string) {
 	return diff + "\n(or they do not come to rest)"
 }
 
-// figures gives what the service tells of the shift: windows by the minute, OEE by the hour and by the schedule. The ids of
-// schedules are left out: each run makes its own.
+// figures returns what the service tells of the shift: windows by the minute, OEE by the hour and by the schedule. The
+// ids of schedules are left out: each run makes its own.
 func (s *shiftPlayed) figures(t *testing.T, r *restless, p *apptest.Process) (lines []string) {
 	t.Helper()
 	span := fmt.Sprintf("from=%s&to=%s", time.UnixMilli(s.from).UTC().Format(time.RFC3339), time.UnixMilli(s.to).UTC().Format(time.RFC3339))

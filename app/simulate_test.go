@@ -42,7 +42,7 @@ func sender(url, key string) simulate.Send {
 	}
 }
 
-// examplePlant gives the example plant as an account of northgate.example has it.
+// examplePlant returns the example plant as an account of northgate.example has it.
 func examplePlant(t *testing.T) []byte {
 	t.Helper()
 	var doc map[string]any
@@ -122,7 +122,7 @@ func TestReplayedSignalsAreInTheLog(t *testing.T) {
 	}
 }
 
-// inFile gives a signal of the log as the simulator has it.
+// inFile returns a signal of the log as the simulator has it.
 func inFile(s *signal.Signal) *simulate.Signal {
 	out := simulate.Signal{At: s.At, ID: s.ID, ErrorCode: s.ErrorCode}
 	for from, to := range map[signal.Field]simulate.Field{

@@ -14,9 +14,10 @@ import (
 	"opsmon/schema/schematest"
 )
 
-// startGoal is how long a start with the largest manifest may take on the reference machine until requests are answered, and
-// readyGoal until all is, what goes on at the stations too. Other machines are slower, and busy ones slower still: the test fails
-// only when a start also takes more of the floors of the same run than it should (4.8 and 64 times, measured on two busy cores).
+// startGoal is how long a start with the largest manifest may take on the reference machine until requests are
+// answered, and readyGoal until all is, what goes on at the stations too. Other machines are slower, and busy ones
+// slower still: the test fails only when a start also takes more of the floors of the same run than it should (4.8 and
+// 64 times, measured on two busy cores).
 const (
 	startGoal = 150 * time.Millisecond
 	readyGoal = 2 * time.Second
@@ -25,8 +26,9 @@ const (
 	readyFloors = 100
 )
 
-// TestStart measures the time from the start of the process until GET /auth/profile answers 200, and GET /ready, with 10,000
-// stations in the store, against two floors of the same run: the same binary printing its version, and the store's bytes read.
+// TestStart measures the time from the start of the process until GET /auth/profile answers 200, and GET /ready, with
+// 10,000 stations in the store, against two floors of the same run: the same binary printing its version, and the
+// store's bytes read.
 func TestStart(t *testing.T) {
 	apptest.Long(t)
 	dir := t.TempDir()
@@ -75,7 +77,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// median gives the median time of five runs of fn; after runs after each and is not counted.
+// median returns the median time of five runs of fn; after runs after each and is not counted.
 func median(t *testing.T, fn func(), after ...func()) time.Duration {
 	t.Helper()
 	times := make([]time.Duration, 5)

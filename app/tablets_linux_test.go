@@ -21,8 +21,8 @@ import (
 	"opsmon/app/test/apptest"
 )
 
-// How many tablets there are, each following its own station, which sends a signal a second; how many devices send them;
-// and how many streams one credential has.
+// How many tablets there are, each following its own station, which sends a signal a second; how many devices send
+// them; and how many streams one credential has.
 const (
 	tabletCount   = 300
 	tabletDevices = 10
@@ -31,9 +31,9 @@ const (
 	eventSize = 1600
 )
 
-// BenchmarkTablets tells what 300 connected tablets with an update a second each cost the service, a process of its own, over
-// TLS: percent of a core (goal: 25) and resident MiB (goal: 100), and how many times that is of the least that net/http
-// needs to send as many bytes to as many clients. -benchtime 10x measures ten seconds.
+// BenchmarkTablets checks what 300 connected tablets with an update a second each cost the service, a process of its
+// own, over TLS: percent of a core (goal: 25) and resident MiB (goal: 100), and how many times that is of the least
+// that net/http needs to send as many bytes to as many clients. -benchtime 10x measures ten seconds.
 func BenchmarkTablets(b *testing.B) {
 	apptest.Binary(b) // which takes its time
 	protocols := []string{"http/1.1", "h2"}
@@ -230,8 +230,8 @@ func bareService(b *testing.B) *apptest.Process {
 	return apptest.StartCommand(b, "Serving on ", cmd)
 }
 
-// TestBareService is no test but the floor of BenchmarkTablets, in a process of its own: the least that sends each client of
-// TLS so many bytes a second.
+// TestBareService is no test but the floor of BenchmarkTablets, in a process of its own: the least that sends each
+// client of TLS so many bytes a second.
 func TestBareService(t *testing.T) {
 	if os.Getenv("OPSMON_BARE") == "" {
 		return

@@ -1,22 +1,14 @@
 package config
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
-	"math/big"
-	"net"
+	"opsmon/app/test/apptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 )
 
 // read loads a file's text and an environment.
@@ -209,7 +201,7 @@ func TestBaseURL(t *testing.T) {
 			t.Errorf("%+v: %s", test, got)
 		}
 	}
-	cert, key := certificate(t)
+	cert, key, _ := apptest.Certificate(t)
 	for name, test := range map[string]struct {
 		cfg     Settings
 		without string // what is not among the hosts
@@ -243,33 +235,4 @@ func TestBaseURL(t *testing.T) {
 	if !(Settings{URL: "https://a.example", TLS: "off"}).Secure() || (Settings{URL: "http://a.example", TLS: "off"}).Secure() || !(Settings{TLS: "a,b"}).Secure() {
 		t.Error("secure is what people's connections are")
 	}
-}
-
-// certificate makes a throw-away certificate for 127.0.0.1.
-func certificate(t *testing.T) (cert, key string) {
-	t.Helper()
-	secret, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "opsmon"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, &template, &template, secret.Public(), secret)
-	if err != nil {
-		t.Fatal(err)
-	}
-	keyDER, err := x509.MarshalPKCS8PrivateKey(secret)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	cert, key = filepath.Join(dir, "plant.crt"), filepath.Join(dir, "plant.key")
-	for path, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: keyDER}} {
-		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return cert, key
 }
