@@ -80,6 +80,23 @@ const introduction = "The HTTP API of a plant's operations monitoring. Bodies ar
 	"A body that is not strict JSON, or has a property that is not known, is 400, and all problems are listed at once. Times are RFC 3339 in UTC with milliseconds. Answers tell the service's time in `X-Time`, Unix milliseconds, for clients whose own clock is wrong.\n\n" +
 	"A request that must be done in nobody else's name than one person's or tablet's carries the header `X-For`: the `accountId` and the `email` of its profile with a slash between them, percent-encoded. Where another one is signed in by then the answer is 409 with an `X-For` that names that one, and nothing is done."
 
+// oneStationParams describes the query of an operation that reads a range of one station: the required parameters, and
+// one of the operation's own.
+func oneStationParams(name string, p parameter) params {
+	return params{
+		"stationcode": {
+			about:    "Code of the station.",
+			required: true, schema: `{"type": "string"}`, example: "PACK-1",
+		},
+		"from": {
+			about: "Start of the range: a time, or a date for its production day. Either this or `rangecode` is " +
+				"required.",
+			schema: `{"type": "string"}`, example: "2026-11-20T06:00:00Z",
+		},
+		name: p,
+	}
+}
+
 // parameters are the parameters of several operations.
 var parameters = params{
 	"revision":    {about: "Number of the revision.", schema: `{"type": "integer", "minimum": 1}`, example: 3},

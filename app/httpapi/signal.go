@@ -73,21 +73,10 @@ func signalRoutes() []route {
 				sample: `{"at":"2026-11-20T08:15:30.123Z","arrivedAt":"2026-11-20T08:15:30.320Z",
 					"source":"device:acme/press-gateway","id":"81723","clockCorrected":false,
 					"values":{"productive":true,"productionCountGood":48211,"electricalKw":4.2}}`,
-				params: params{
-					"stationcode": {
-						about:    "Code of the station.",
-						required: true, schema: `{"type": "string"}`, example: "PACK-1",
-					},
-					"from": {
-						about: "Start of the range: a time, or a date for its production day. Either this or " +
-							"`rangecode` is required.",
-						schema: `{"type": "string"}`, example: "2026-11-20T08:15:00Z",
-					},
-					"limit": {
-						about:  "Maximum number of results.",
-						schema: `{"type": "integer", "minimum": 1, "maximum": 10000, "default": 1000}`, example: 500,
-					},
-				},
+				params: oneStationParams("limit", parameter{
+					about:  "Maximum number of results.",
+					schema: `{"type": "integer", "minimum": 1, "maximum": 10000, "default": 1000}`, example: 500,
+				}),
 			},
 		},
 		{

@@ -36,21 +36,10 @@ func timelineRoutes() []route {
 					"start":1795161600000,"end":1795161702000,"scheduled":"production","issueId":null,
 					"causeCode":null,"excluded":false},{"class":"idle","start":1795161702000,"end":1795161720000,
 					"scheduled":"production","issueId":null,"causeCode":null,"excluded":false}]}`,
-				params: params{
-					"stationcode": {
-						about:    "Code of the station.",
-						required: true, schema: `{"type": "string"}`, example: "PACK-1",
-					},
-					"from": {
-						about: "Start of the range: a time, or a date for its production day. Either this or " +
-							"`rangecode` is required.",
-						schema: `{"type": "string"}`, example: "2026-11-20T06:00:00Z",
-					},
-					"points": {
-						about:  "Maximum number of rows.",
-						schema: `{"type": "integer", "minimum": 1, "maximum": 5000, "default": 1500}`, example: 1000,
-					},
-				},
+				params: oneStationParams("points", parameter{
+					about:  "Maximum number of rows.",
+					schema: `{"type": "integer", "minimum": 1, "maximum": 5000, "default": 1500}`, example: 1000,
+				}),
 			},
 		},
 	}

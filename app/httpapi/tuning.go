@@ -29,21 +29,10 @@ func tuningRoutes() []route {
 					"lengths":{"count":1,"totalMs":41200,"histogram":[{"fromMs":0,"toMs":1000,"count":0,"totalMs":0},
 					{"fromMs":28800000,"toMs":null,"count":0,"totalMs":0}]},"complete":true,
 					"stretches":[{"startAt":"2026-11-20T08:15:30.000Z","endAt":"2026-11-20T08:16:11.200Z","durationMs":41200}]}`,
-				params: params{
-					"stationcode": {
-						about:    "Code of the station.",
-						required: true, schema: `{"type": "string"}`, example: "PACK-1",
-					},
-					"from": {
-						about: "Start of the range: a time, or a date for its production day. Either this or " +
-							"`rangecode` is required.",
-						schema: `{"type": "string"}`, example: "2026-11-20T06:00:00Z",
-					},
-					"limit": {
-						about:  "Maximum number of standstills to list: the longest.",
-						schema: `{"type": "integer", "minimum": 1, "maximum": 10000, "default": 10000}`, example: 1000,
-					},
-				},
+				params: oneStationParams("limit", parameter{
+					about:  "Maximum number of standstills to list: the longest.",
+					schema: `{"type": "integer", "minimum": 1, "maximum": 10000, "default": 10000}`, example: 1000,
+				}),
 			},
 		},
 		{
