@@ -41,6 +41,15 @@ var pageFiles = map[string]string{
 	"/welcome": "welcome/index.html",
 }
 
+// helpPages returns the menu of the help on the page at a path.
+func helpPages(at string) []view {
+	var menu []view
+	for _, p := range [][2]string{{"/help", "Help"}, {"/help/tablet", "Tablet"}, {"/help/floor", "Floor"}, {"/help/console", "Console"}} {
+		menu = append(menu, view{"Path": p[0], "Label": p[1], "Here": p[0] == at})
+	}
+	return menu
+}
+
 const (
 	signInPath  = "/signin"
 	consolePath = "/console" // it also serves all paths below, which the page itself resolves
@@ -139,7 +148,7 @@ func newSite(cfg Config, from fs.FS, vendored map[string]*file) (*site, error) {
 		return nil, err
 	}
 	for at, name := range pageFiles {
-		v := view{"Assets": assetsPath + s.hash, "Version": cfg.Version, "OnDocs": at == "/docs", "OnHelp": strings.HasPrefix(at, "/help"), "Demo": false, "Preloads": all.preloads(name, assetsPath+s.hash)}
+		v := view{"Assets": assetsPath + s.hash, "Version": cfg.Version, "OnDocs": at == "/docs", "OnHelp": strings.HasPrefix(at, "/help"), "HelpPages": helpPages(at), "Demo": false, "Preloads": all.preloads(name, assetsPath+s.hash)}
 		if s.pages[at], err = render(from, name, v, cfg.Dir == ""); err != nil {
 			return nil, err
 		}
