@@ -79,12 +79,14 @@ type App struct {
 }
 
 // Open opens the store in the data directory, making both when they are not there, and the services on it. The
-// caller closes the App. Errors: those of kv.Open, *config.Error, and one that says that the machine's clock must be wrong.
+// caller closes the App. Errors: those of kv.Open, *config.Error, and one that says that the machine's clock must be
+// wrong.
 func Open(cfg config.Settings, log *slog.Logger) (*App, error) {
 	return open(cfg, log, newBaseURL(cfg), nil, (*App).timelyHere)
 }
 
-// open is Open for a Host, which is nil when there is none. prepare is called before the App starts; its error is returned.
+// open is Open for a Host, which is nil when there is none. prepare is called before the App starts; its error is
+// returned.
 func open(cfg config.Settings, log *slog.Logger, base *baseURL, h *Host, prepare func(*App) error) (*App, error) {
 	if err := datadir.Make(cfg.DataDir, StoreFile); err != nil {
 		return nil, fmt.Errorf("make the data directory: %w; choose another with --data-dir", err)
@@ -127,7 +129,7 @@ func open(cfg config.Settings, log *slog.Logger, base *baseURL, h *Host, prepare
 	return a, nil
 }
 
-// storeConfig says how the store of a data directory is opened.
+// storeConfig returns how the store of a data directory is opened.
 func storeConfig(cfg config.Settings) kv.Config {
 	return kv.Config{Path: filepath.Join(cfg.DataDir, StoreFile), Clock: cfg.Clock, Buckets: buckets(), Migrations: migrations}
 }
@@ -185,7 +187,7 @@ func (a *App) newAuth() (*auth.Service, error) {
 	return s, err
 }
 
-// apiConfig gives the API what it serves.
+// apiConfig returns the API's configuration.
 func (a *App) apiConfig() httpapi.Config {
 	api := httpapi.Config{
 		Accounts: a.accounts, Auth: a.auth, Signals: a.signals, Connections: a.broker.Connections, Events: a.events, Floor: a.floor, Reports: report.New(report.Config{Floor: a.floor, Signals: a.signals}), Schedules: a.schedules, Issues: a.issues, Tasks: a.tasks, Messages: a.messages, MaxConnections: a.cfg.MaxConnections, Notes: a.notes, Corrections: a.corrections, Requests: a.requests, Log: a.log, Version: BuildInfo().Version,
@@ -220,7 +222,7 @@ func (a *App) start() {
 	}
 }
 
-// SetupCode gives the one-time code that guards the set-up of an empty appliance, "" once it is set up.
+// SetupCode returns the one-time code that guards the set-up of an empty appliance, "" once it is set up.
 func (a *App) SetupCode() string { return a.setup.get() }
 
 // Local serves the machine's own administrator. It must never be reachable from the network.
@@ -258,8 +260,8 @@ func (a *App) Close() error {
 	return err
 }
 
-// ready returns nil when the service serves, and what went on at the stations has been read. An account that could not be
-// read does not hold up the others: it is tried again, and its requests are answered with 503 until then.
+// ready returns nil when the service serves, and what went on at the stations has been read. An account that could not
+// be read does not hold up the others: it is tried again, and its requests are answered with 503 until then.
 func (a *App) ready() error {
 	if err := a.timely(); err != nil {
 		return err

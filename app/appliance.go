@@ -60,7 +60,7 @@ func listenPoints(st httpapi.Status) []httpapi.ListenPoint {
 	return list
 }
 
-// backupView tells how scheduled backups are made and how they are doing.
+// backupView returns how scheduled backups are made and how they are doing.
 func (a *App) backupView() httpapi.ApplianceBackup {
 	b := *a.backup.Load()
 	out := httpapi.ApplianceBackup{
@@ -90,7 +90,7 @@ func (a *App) backupView() httpapi.ApplianceBackup {
 	return out
 }
 
-// warnings gives what needs a person: what the doctor sees, and what the service alone knows.
+// warnings returns what needs a person: what the doctor sees, and what the service alone knows.
 func (a *App) warnings(st httpapi.Status) []httpapi.Warning {
 	list := []httpapi.Warning{}
 	add := func(code string, severity httpapi.Severity, message, action string) {
@@ -165,7 +165,7 @@ func shownCertificate(c *httpapi.CertificateStatus) *doctor.Certificate {
 	return doctor.CertificateOf(c.EndsAt, c.Hosts, c.Problems, c.Authority != nil)
 }
 
-// zones gives the time zones of all plants, each once.
+// zones returns the time zones of all plants, each once.
 func (a *App) zones() (zones []string) {
 	seen := map[string]bool{}
 	for _, account := range a.accounts.List(false) {

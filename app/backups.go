@@ -30,7 +30,8 @@ const (
 	freePercent = 10
 )
 
-// newKeeper makes what makes scheduled backups of the App's store, once startKeeper lets it, and tells how they are doing.
+// newKeeper makes what makes scheduled backups of the App's store, once startKeeper lets it, and tells how they are
+// doing.
 func (a *App) newKeeper() *backup.Keeper {
 	schedule, policy := plan(*a.backup.Load())
 	return backup.NewKeeper(backup.KeeperConfig{
@@ -59,11 +60,11 @@ func plan(b config.Backup) (backup.Schedule, backup.Policy) {
 		backup.Policy{Daily: b.KeepDaily, Weekly: b.KeepWeekly, Monthly: b.KeepMonthly, MaxBytes: int64(b.MaxBytes), MinFreePercent: freePercent}
 }
 
-// scheduled tells whether the service makes backups by itself.
+// scheduled reports whether the service makes backups by itself.
 func (a *App) scheduled() bool { return a.backup.Load().Every > 0 }
 
-// changeBackups changes how scheduled backups are made, in app.yaml and at once. Errors: Invalid (the name of a setting), Conflict
-// for one that is given elsewhere and for an app.yaml that cannot be changed, Unavailable.
+// changeBackups changes how scheduled backups are made, in app.yaml and at once. Errors: Invalid (the name of a
+// setting), Conflict for one that is given elsewhere and for an app.yaml that cannot be changed, Unavailable.
 func (a *App) changeBackups(values map[string]string, by audit.Actor) error {
 	a.changing.Lock()
 	defer a.changing.Unlock()
@@ -81,8 +82,8 @@ func (a *App) changeBackups(values map[string]string, by audit.Actor) error {
 	return nil
 }
 
-// makeBackupDir makes the folder for backups unless another one is configured: that may be a share that is not mounted, and
-// backups into its mount point help nobody.
+// makeBackupDir makes the folder for backups unless another one is configured: that may be a share that is not mounted,
+// and backups into its mount point help nobody.
 func (a *App) makeBackupDir() error {
 	if a.cfg.Backup.Dir != "" {
 		return nil
@@ -97,7 +98,8 @@ func (a *App) upgradeBackups() (backup.Folder, error) {
 	return backup.Folder(dir), errors.Join(backup.Folder(dir).Make(), datadir.HandOver(a.cfg.DataDir, dir))
 }
 
-// backupConfig says what goes into a backup now, with the passphrase that is configured. It makes the folder for backups.
+// backupConfig returns what goes into a backup now, with the passphrase that is configured. It makes the folder for
+// backups.
 func (a *App) backupConfig() (backup.Config, error) {
 	cfg := backup.Config{
 		Store: a.store, Version: BuildInfo().Version, Clock: a.cfg.Clock,
@@ -181,7 +183,7 @@ func (a *App) startKeeper() {
 	a.keeping.Go(func() { a.keeper.Run(ctx) })
 }
 
-// backupStatus tells how the scheduled backups are doing, nil when none are made.
+// backupStatus returns how the scheduled backups are doing, nil when none are made.
 func (a *App) backupStatus() *httpapi.BackupStatus {
 	if !a.scheduled() {
 		return nil

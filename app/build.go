@@ -21,7 +21,7 @@ type Build struct {
 // version and commit are set by release builds, with -ldflags "-X opsmon/app.version=… -X opsmon/app.commit=…".
 var version, commit string
 
-// BuildInfo says how the binary was built; a plain build knows its commit from git.
+// BuildInfo returns how the binary was built; a plain build knows its commit from git.
 func BuildInfo() Build {
 	b := Build{Version: version, Commit: commit, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Store: len(migrations), History: history.Format}
 	if b.Version == "" {

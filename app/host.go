@@ -123,7 +123,7 @@ func (h *Host) demo() *web.DemoInfo {
 	return &info
 }
 
-// why says why there is no App, or why it does not answer.
+// why returns why there is no App, or why it does not answer.
 func (h *Host) why() error {
 	if a := h.app.Load(); a != nil {
 		if err := a.timely(); err != nil {
@@ -133,7 +133,7 @@ func (h *Host) why() error {
 	return h.withWay(*h.away.Load())
 }
 
-// SetupCode gives the one-time code that guards the set-up of an empty appliance, "" when there is nothing to set up.
+// SetupCode returns the one-time code that guards the set-up of an empty appliance, "" when there is nothing to set up.
 func (h *Host) SetupCode() string {
 	if a := h.app.Load(); a != nil {
 		return a.SetupCode()
@@ -141,7 +141,7 @@ func (h *Host) SetupCode() string {
 	return ""
 }
 
-// current gives what answers requests now.
+// current returns what answers requests now.
 func (h *Host) current() *httpapi.API {
 	if a := h.app.Load(); a != nil && a.timely() == nil {
 		return a.api
@@ -229,8 +229,8 @@ func (h *Host) Run(ctx context.Context, started func(url string)) error {
 // retryOpen is how long to wait before a store that does not open is tried again.
 const retryOpen = 5 * time.Second
 
-// openWhenCan is open. On a full disk, where a new store or a migration needs room, and while the clock must be wrong, it calls
-// waiting and goes on trying until ctx ends.
+// openWhenCan is open. On a full disk, where a new store or a migration needs room, and while the clock must be wrong,
+// it calls waiting and goes on trying until ctx ends.
 func (h *Host) openWhenCan(ctx context.Context, waiting func()) error {
 	for first := true; ; first = false {
 		err := h.openUnless()
@@ -265,8 +265,8 @@ func (h *Host) openUnless() error {
 	return h.open()
 }
 
-// open opens the store and lets its App answer, unless the clock must be wrong. The caller holds the turn, or nobody else can
-// have it yet.
+// open opens the store and lets its App answer, unless the clock must be wrong. The caller holds the turn, or nobody
+// else can have it yet.
 func (h *Host) open() error { return h.openAfter((*App).timely) }
 
 // openAfter is open with another thing to do first than to look at the clock.
@@ -304,10 +304,10 @@ func (h *Host) leave(why *error) error {
 }
 
 // Replace closes the store, lets change put another in its place, and opens that one. Requests get 503 meanwhile; those
-// that are being answered are finished first, for as long as at a stop. When change fails, or the new store does not open
-// and get ready, undo of change is called, the old store serves again, and the error says what happened. It must not be
-// called from a request that needs the store. why is what clients are told: "a backup is being restored". Errors: Conflict
-// while another replacement goes on, change's, Open's.
+// that are being answered are finished first, for as long as at a stop. When change fails, or the new store does not
+// open and get ready, undo of change is called, the old store serves again, and the error says what happened. It must
+// not be called from a request that needs the store. why is what clients are told: "a backup is being restored".
+// Errors: Conflict while another replacement goes on, change's, Open's.
 func (h *Host) Replace(ctx context.Context, why string, change func() (undo func() error, err error)) error {
 	if !h.turn.TryLock() {
 		return errdefs.New(errdefs.Conflict, "the store is being replaced already, or the service is starting or stopping; try again when that has ended")
@@ -345,8 +345,8 @@ func (h *Host) Replace(ctx context.Context, why string, change func() (undo func
 	return errors.Join(fmt.Errorf("the new store did not get ready, and the old one was put back: %w", err), h.back(undo))
 }
 
-// openLater goes on trying to open a store that no longer opens, in the background: what is in the way may pass, such as
-// another program that has the file. Damage does not pass.
+// openLater goes on trying to open a store that no longer opens, in the background: what is in the way may pass, such
+// as another program that has the file. Damage does not pass.
 func (h *Host) openLater(why error) {
 	h.way.mu.Lock()
 	defer h.way.mu.Unlock()

@@ -17,16 +17,16 @@ import (
 	"opsmon/app/httpapi"
 )
 
-// The limits of a machine that is told nothing: a share of what it has, within bounds. What the plant needs is far less;
-// the rest is room for large answers.
+// The limits of a machine that is told nothing: a share of what it has, within bounds. What the plant needs is far
+// less; the rest is room for large answers.
 const (
 	memoryShare = 4       // the service may use one part in so many
 	memoryLeast = 256     // MiB
 	memoryMost  = 2 << 10 // MiB
 )
 
-// memoryLimit returns the bytes that the runtime may use: the setting, else GOMEMLIMIT, which the runtime has read, else a
-// share of the memory that there is.
+// memoryLimit returns the bytes that the runtime may use: the setting, else GOMEMLIMIT, which the runtime has read,
+// else a share of the memory that there is.
 func memoryLimit(setting config.Memory, goMemLimit string, machine uint64) int64 {
 	switch {
 	case setting.Limit > 0:
@@ -39,32 +39,35 @@ func memoryLimit(setting config.Memory, goMemLimit string, machine uint64) int64
 	return min(max(int64(machine/memoryShare), memoryLeast<<20), memoryMost<<20)
 }
 
-// limitMemory sets the limit of this process. It is a soft one: near it memory is collected more often, and nothing fails.
+// limitMemory sets the limit of this process. It is a soft one: near it memory is collected more often, and nothing
+// fails.
 func limitMemory(setting config.Memory) {
 	debug.SetMemoryLimit(memoryLimit(setting, os.Getenv("GOMEMLIMIT"), machineMemory()))
 }
 
 // How the heap is kept small. The runtime lets garbage grow to what is alive: with large documents that is a hundred
-// megabytes, which a plant at rest never fills but in minutes, and never gives back. So garbage may grow only as far as collecting it
-// takes a few percent of a processor; of a large heap it may only be a part, whatever that takes.
+// megabytes, which a plant at rest never fills but in minutes, and never gives back. So garbage may grow only as far as
+// collecting it takes a few percent of a processor; of a large heap it may only be a part, whatever that takes.
 const (
 	garbageLeast = 16 << 20 // bytes of garbage that may always be there, but at most half of what is alive
 	garbageMost  = 48 << 20 // bytes of garbage that there may be, and an eighth of what is alive beyond as many
 	percentMost  = 400
-	// collectAt is how many bytes that are alive the runtime looks at in the time that may be spent on them each second.
+	// collectAt is how many bytes that are alive the runtime looks at in the time that may be spent on them each
+	// second.
 	collectAt     = 40 << 20
 	collectPauses = 10       // seconds of rest after which memory is given back
 	giveBackFrom  = 64 << 20 // bytes more than the heap needs that are worth it: a collection of everything
 )
 
-// When the service starts, the heap grows with what it reads of what went on, and who waits pays for each collection: it is looked
-// at more often, and a heap beyond garbageLeast is taken to be under load.
+// When the service starts, the heap grows with what it reads of what went on, and who waits pays for each collection:
+// it is looked at more often, and a heap beyond garbageLeast is taken to be under load.
 const (
 	startLooks     = 60
 	startLookEvery = 50 * time.Millisecond
 )
 
-// gcPercent returns how much garbage there may be, in percent of what is alive, bytes, where so many bytes a second are made.
+// gcPercent returns how much garbage there may be, in percent of what is alive, bytes, where so many bytes a second are
+// made.
 func gcPercent(alive, perSecond uint64) int {
 	if alive == 0 { // nothing was collected yet
 		return 100
@@ -164,7 +167,8 @@ const (
 	unmapFrom  = 48 << 20
 )
 
-// unmap lets them go until ctx ends: what was read once would count as this process's memory for as long as the store is open.
+// unmap lets them go until ctx ends: what was read once would count as this process's memory for as long as the store
+// is open.
 func (a *App) unmap(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -183,7 +187,7 @@ func (a *App) unmap(ctx context.Context) {
 	}
 }
 
-// memoryStatus tells how much memory the service uses and may use.
+// memoryStatus returns how much memory the service uses and may use.
 func memoryStatus() httpapi.MemoryStatus {
 	list := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(list)
@@ -194,8 +198,8 @@ func memoryStatus() httpapi.MemoryStatus {
 	return s
 }
 
-// groupMemory returns the least memory limit of a process's control groups, of both versions, and 0 where none limits it.
-// root is where control groups are mounted, groups the content of /proc/self/cgroup.
+// groupMemory returns the least memory limit of a process's control groups, of both versions, and 0 where none limits
+// it. root is where control groups are mounted, groups the content of /proc/self/cgroup.
 func groupMemory(root, groups string) (least uint64) {
 	for line := range strings.Lines(groups) {
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)

@@ -27,8 +27,8 @@ func (a *App) newBroker() (*mqtt.Broker, error) {
 	}), nil
 }
 
-// stationsOf tells which stations an account has, for who takes signals of it. Errors: NotFound, Conflict for an archived
-// account.
+// stationsOf returns which stations an account has, for who takes signals of it. Errors: NotFound, Conflict for an
+// archived account.
 func (a *App) stationsOf(accountID string) (known func(code string) bool, err error) {
 	snap, err := a.accounts.Get(accountID)
 	if err != nil {
@@ -40,8 +40,8 @@ func (a *App) stationsOf(accountID string) (known func(code string) bool, err er
 	return snap.Stations()
 }
 
-// mqttPorts are where devices connect. They stay open while the App is replaced: who connects then is let go at once, and
-// tries again.
+// mqttPorts are where devices connect. They stay open while the App is replaced: who connects then is let go at once,
+// and tries again.
 type mqttPorts struct {
 	secure, clear net.Listener // nil where there is none
 	places        *places      // of both
@@ -118,7 +118,7 @@ type networkListener struct {
 	told     time.Time
 }
 
-// Accept gives the next connection from one of the networks.
+// Accept returns the next connection from one of the networks.
 func (l *networkListener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()

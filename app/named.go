@@ -12,9 +12,9 @@ import (
 	"opsmon/app/host/config"
 )
 
-// namedFiles are the files that app.yaml names now, or named when it could be read last, for an encrypted backup; others, which
-// a flag or the environment names, would mean nothing to the settings that are in it. Those of the certificate authority's
-// folder are in it as the service's own.
+// namedFiles are the files that app.yaml names now, or named when it could be read last, for an encrypted backup;
+// others, which a flag or the environment names, would mean nothing to the settings that are in it. Those of the
+// certificate authority's folder are in it as the service's own.
 func (a *App) namedFiles(own []backup.File) (files []backup.File) {
 	cfg, err := config.Load(a.cfg.DataDir, func(string) string { return "" })
 	if err != nil {
@@ -31,7 +31,7 @@ func (a *App) namedFiles(own []backup.File) (files []backup.File) {
 	return files
 }
 
-// unnamed gives the files of the backup whose settings cannot be read: all that take the place of nothing here.
+// unnamed returns the files of the backup whose settings cannot be read: all that take the place of nothing here.
 func (r *restore) unnamed() (files []config.NamedFile) {
 	for _, f := range config.Nameable {
 		if slices.ContainsFunc(r.prepared.Manifest.Entries, func(e backup.Entry) bool { return e.Name == f.Kept }) && !r.taken(f.Setting) {
@@ -41,7 +41,8 @@ func (r *restore) unnamed() (files []config.NamedFile) {
 	return files
 }
 
-// taken tells whether a file lies already where one that a setting names would be put: the settings that are here may name it.
+// taken reports whether a file lies already where one that a setting names would be put: the settings that are here may
+// name it.
 func (r *restore) taken(setting string) bool {
 	return slices.ContainsFunc(config.Nameable, func(f config.NameableFile) bool {
 		_, err := os.Lstat(r.at(f.Kept))
@@ -76,8 +77,8 @@ func (r *restore) bring() error {
 	return r.prepared.ChangeSettings(after)
 }
 
-// wanted gives the files of the backup that are to be put in place, and what the settings then say. A certificate and its
-// key belong together, so both come when one of them is missing.
+// wanted returns the files of the backup that are to be put in place, and what the settings then say. A certificate and
+// its key belong together, so both come when one of them is missing.
 func (r *restore) wanted(text []byte) (files []config.NamedFile, values map[string]string) {
 	cfg, err := config.Parse(r.cfg.DataDir, text, os.Getenv)
 	if err != nil { // it may be the environment that is wrong, which is no fault of the backup
@@ -109,7 +110,7 @@ func (r *restore) wanted(text []byte) (files []config.NamedFile, values map[stri
 	return files, values
 }
 
-// at gives the path of a file that the restore puts in place.
+// at returns the path of a file that the restore puts in place.
 func (r *restore) at(name string) string {
 	return filepath.Join(r.cfg.DataDir, filepath.FromSlash(name))
 }

@@ -76,7 +76,7 @@ func (a *App) endPlant() {
 	}
 }
 
-// plantAccount gives the account that the plant's broker sends for.
+// plantAccount returns the account that the plant's broker sends for.
 func (a *App) plantAccount() (string, error) {
 	if id := a.cfg.PlantBroker.Account; id != "" {
 		_, err := a.stationsOf(id)

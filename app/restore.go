@@ -37,9 +37,9 @@ func StoreVersion() int { return len(migrations) }
 // keepPrevious is how many former stores are kept after restores, besides the newest one's other files.
 const keepPrevious = 3
 
-// Restore puts a backup in the place of a store that no service uses, and makes the data directory when it is not there.
-// It verifies the backup first, keeps what was there before, opens what was restored, and goes back when that does not
-// work. Errors: those of backup.Prepare and backup.Prepared.Swap; of opening what was restored.
+// Restore puts a backup in the place of a store that no service uses, and makes the data directory when it is not
+// there. It verifies the backup first, keeps what was there before, opens what was restored, and goes back when that
+// does not work. Errors: those of backup.Prepare and backup.Prepared.Swap; of opening what was restored.
 func Restore(ctx context.Context, cfg config.Settings, in RestoreInput) (Restored, error) {
 	if err := datadir.Make(cfg.DataDir, StoreFile); err != nil {
 		return Restored{}, fmt.Errorf("make the data directory: %w; choose another", err)
@@ -75,8 +75,8 @@ func tryOut(cfg config.Settings) error {
 	return errors.Join(a.serves(), a.Close())
 }
 
-// Restore implements httpapi.Restorer: it puts a backup in the place of the store while the service runs. Everything but
-// the exchange itself is done while requests are answered.
+// Restore implements httpapi.Restorer: it puts a backup in the place of the store while the service runs. Everything
+// but the exchange itself is done while requests are answered.
 func (h *Host) Restore(ctx context.Context, in RestoreInput) (Restored, error) {
 	r, err := prepareRestore(ctx, h.cfg, in)
 	if err != nil {
@@ -205,7 +205,7 @@ func (r *restore) swap() (undo func() error, err error) {
 	return swapped.Undo, nil
 }
 
-// tellUnusable says what is wrong with the backup's settings, and where they are now.
+// tellUnusable returns what is wrong with the backup's settings, and where they are now.
 func (r *restore) tellUnusable() {
 	wrong, setting := r.prepared.Unusable, (*config.Error)(nil)
 	if wrong == nil {
@@ -220,8 +220,8 @@ func (r *restore) tellUnusable() {
 	r.wrong, r.result.SettingsProblem = wrong, wrong.Error()
 }
 
-// WaitingSettings gives the path of settings that came with a backup, could not be used and wait for somebody in a data
-// directory; "" when there are none.
+// WaitingSettings returns the path of settings that came with a backup, could not be used and wait for somebody in a
+// data directory; "" when there are none.
 func WaitingSettings(dataDir string) string {
 	path := filepath.Join(dataDir, backup.SettingsBeside)
 	if _, err := os.Lstat(path); err != nil {
@@ -288,8 +288,8 @@ func namesIn(dir string) (names []string) {
 // uploads is how the names of files begin that clients send and that have not become anything yet.
 const uploads = "upload-"
 
-// tidyScratch removes what a killed service left in the data directory: backups that were sent; and what a killed upgrade
-// left that cannot be at work any more.
+// tidyScratch removes what a killed service left in the data directory: backups that were sent; and what a killed
+// upgrade left that cannot be at work any more.
 func tidyScratch(dir string) {
 	upgrade.SweepTrials(dir, 24*time.Hour, time.Now())
 	for _, name := range namesIn(dir) {

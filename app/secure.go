@@ -101,7 +101,7 @@ func (h *Host) openKeeper() error {
 	return nil
 }
 
-// hosts gives the names and addresses by which other machines reach the service, the best first.
+// hosts returns the names and addresses by which other machines reach the service, the best first.
 func (h *Host) hosts() []string {
 	if host, _, err := net.SplitHostPort(h.cfg.Listen); h.secure.keeper == nil || err == nil && !config.Everywhere(host) {
 		return h.cfg.Hosts()
@@ -112,7 +112,7 @@ func (h *Host) hosts() []string {
 	return h.cfg.Reachable(h.secure.keeper.Reachable())
 }
 
-// linksStayHere tells whether others can reach the service, and the address that links start with is not for them.
+// linksStayHere reports whether others can reach the service, and the address that links start with is not for them.
 func (h *Host) linksStayHere() bool {
 	host, _, err := net.SplitHostPort(h.cfg.Listen)
 	return err == nil && h.cfg.URL == "" && config.Everywhere(host) && len(h.hosts()) == 0
@@ -149,7 +149,7 @@ func (h *Host) answerToName() {
 	h.secure.names = mdns.Start(mdns.Config{Name: h.cfg.Name, Address: address, Log: h.log})
 }
 
-// urls gives the addresses by which people reach the service, the best first.
+// urls returns the addresses by which people reach the service, the best first.
 func (h *Host) urls() []string {
 	if h.cfg.URL != "" {
 		return []string{h.base.get()}
@@ -161,7 +161,7 @@ func (h *Host) urls() []string {
 	return addresses(scheme, h.hosts(), portOf(h.network), "")
 }
 
-// trustPages gives the addresses of the trust page: in the clear where it is served so, since devices that do not
+// trustPages returns the addresses of the trust page: in the clear where it is served so, since devices that do not
 // trust the appliance yet warn of the others.
 func (h *Host) trustPages() []string {
 	if n := portOf(h.secure.clear); n != 0 {
@@ -170,7 +170,7 @@ func (h *Host) trustPages() []string {
 	return addresses("https", h.hosts(), portOf(h.network), "/trust")
 }
 
-// addresses gives the addresses of a path by hosts, or that for this machine where there are none.
+// addresses returns the addresses of a path by hosts, or that for this machine where there are none.
 func addresses(scheme string, hosts []string, port int, path string) []string {
 	if len(hosts) == 0 {
 		hosts = []string{"127.0.0.1"}
@@ -182,9 +182,9 @@ func addresses(scheme string, hosts []string, port int, path string) []string {
 	return list
 }
 
-// CertificateOf returns the state of the certificate while no service runs; nil without TLS. One of the appliance's own authority
-// is made when the service starts, so its end is "" then. Errors: ErrNoAuthority; files that cannot be used, with what to
-// do.
+// CertificateOf returns the state of the certificate while no service runs; nil without TLS. One of the appliance's own
+// authority is made when the service starts, so its end is "" then. Errors: ErrNoAuthority; files that cannot be used,
+// with what to do.
 func CertificateOf(c config.Settings) (*httpapi.CertificateStatus, error) {
 	cert, key, err := c.CertificateFiles()
 	if err != nil {
@@ -270,7 +270,7 @@ func (s *security) gauges(now time.Time) []httpapi.Gauge {
 	return list
 }
 
-// handles tells whether a path is the trust page's.
+// handles reports whether a path is the trust page's.
 func (s *security) handles(path string) bool { return s.trust != nil && s.trust.Handles(path) }
 
 // strict makes browsers stay with HTTPS where the certificate is one that the plant has brought.
@@ -291,7 +291,7 @@ func (s *security) close() {
 	}
 }
 
-// trustedCA gives an authority in the forms that devices take, nil for none.
+// trustedCA returns an authority in the forms that devices take, nil for none.
 func trustedCA(ca *certs.CA) *web.CA {
 	if ca == nil {
 		return nil
@@ -299,7 +299,7 @@ func trustedCA(ca *certs.CA) *web.CA {
 	return &web.CA{Name: ca.Name(), Fingerprint: ca.Fingerprint(), DER: ca.DER(), PEM: ca.PEM(), Profile: ca.Profile()}
 }
 
-// addressOf gives the address and port of a listener, "" for none.
+// addressOf returns the address and port of a listener, "" for none.
 func addressOf(l net.Listener) string {
 	if l == nil {
 		return ""
@@ -307,7 +307,7 @@ func addressOf(l net.Listener) string {
 	return l.Addr().String()
 }
 
-// portOf gives the port of a listener, 0 for none.
+// portOf returns the port of a listener, 0 for none.
 func portOf(l net.Listener) int {
 	if l == nil {
 		return 0

@@ -7,7 +7,7 @@ import (
 	"opsmon/app/ingest/signal"
 )
 
-// days gives a number of days as a duration.
+// days returns a number of days as a duration.
 func days(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
 
 // signalGauges counts what machines send, for /metrics.

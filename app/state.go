@@ -42,7 +42,7 @@ type baseURL struct {
 	address atomic.Pointer[string]
 }
 
-// newBaseURL gives the address as far as it is known before the service listens.
+// newBaseURL returns the address as far as it is known before the service listens.
 func newBaseURL(cfg config.Settings) *baseURL {
 	b := &baseURL{cfg: cfg, hosts: cfg.Hosts}
 	b.set(cfg.Listen)

@@ -11,7 +11,7 @@ import (
 	"opsmon/kv"
 )
 
-// statusOf tells how an App is, which may be nil: away.
+// statusOf returns how an App is, which may be nil: away.
 func statusOf(cfg config.Settings, a *App) httpapi.Status {
 	st := httpapi.Status{Version: BuildInfo().Version, PID: os.Getpid(), DataDir: cfg.DataDir, URLs: []string{}, Memory: memoryStatus()}
 	if a != nil {
@@ -25,7 +25,7 @@ func statusOf(cfg config.Settings, a *App) httpapi.Status {
 	return st
 }
 
-// status tells how the service is. It does not wait for writes.
+// status returns how the service is. It does not wait for writes.
 func (h *Host) status() httpapi.Status {
 	a := h.app.Load()
 	st := statusOf(h.cfg, a)

@@ -11,8 +11,8 @@ import (
 	"opsmon/app/host/upgrade"
 )
 
-// UpgradeConfig gives what an upgrade of the program that works on a data directory needs to know of it. The caller adds
-// the program, the service and how to speak to people.
+// UpgradeConfig returns what an upgrade of the program that works on a data directory needs to know of it. The caller
+// adds the program, the service and how to speak to people.
 func UpgradeConfig(cfg config.Settings) upgrade.Config {
 	return upgrade.Config{
 		DataDir: cfg.DataDir, Migrations: migrations, Key: upgrade.PublicKey(),
@@ -24,8 +24,8 @@ func UpgradeConfig(cfg config.Settings) upgrade.Config {
 // settleEvery is the time between two looks at an upgrade that is at work.
 const settleEvery = 10 * time.Second
 
-// settleUpgrade ends an upgrade that was broken off, once whoever began it is gone, when the service has been up for as long as
-// an upgrade would have watched it and its store holds what it did. Otherwise all that a rollback needs stays.
+// settleUpgrade ends an upgrade that was broken off, once whoever began it is gone, when the service has been up for as
+// long as an upgrade would have watched it and its store holds what it did. Otherwise all that a rollback needs stays.
 func (h *Host) settleUpgrade(ctx context.Context) {
 	for wait := upgrade.Probation(); upgrade.Pending(h.cfg.DataDir); wait = settleEvery {
 		select {
@@ -57,7 +57,7 @@ var lasting = map[string]string{
 	"ledger": "entries", "schedule": "schedules", "historyDay": upgrade.History,
 }
 
-// holds says what a store holds that lasts, of the numbers of its keys by bucket.
+// holds returns what a store holds that lasts, of the numbers of its keys by bucket.
 func holds(counts map[string]int) map[string]int {
 	out := make(map[string]int, len(lasting))
 	for bucket, name := range lasting {

@@ -49,9 +49,9 @@ func (a *App) keepUp(ctx context.Context) {
 	}
 }
 
-// upkeep removes what has had its time: expired sessions, links and keys, signals, what stations did, what people did and
-// said, keys of requests that were done, and audit records past their retention. What one room cannot remove keeps no other
-// from it. What signals.days, windows.days and auditDays rule stays while it is undecided.
+// upkeep removes what has had its time: expired sessions, links and keys, signals, what stations did, what people did
+// and said, keys of requests that were done, and audit records past their retention. What one room cannot remove keeps
+// no other from it. What signals.days, windows.days and auditDays rule stays while it is undecided.
 func (a *App) upkeep(ctx context.Context) error {
 	now, believed, err := a.believe()
 	if err != nil || !believed {
@@ -64,7 +64,8 @@ func (a *App) upkeep(ctx context.Context) error {
 	return errors.Join(err, a.history.Sweep(ctx), a.issues.Sweep(ctx), a.schedules.Sweep(ctx, now), a.trimAudit(ctx, now))
 }
 
-// undecided tells that settings of a backup wait, which may say that things are kept for longer than by those that hold.
+// undecided tells that settings of a backup wait, which may say that things are kept for longer than by those that
+// hold.
 func (a *App) undecided() bool { return WaitingSettings(a.cfg.DataDir) != "" }
 
 // trimAudit removes the audit records of all accounts that are past their retention.
@@ -103,7 +104,7 @@ func (a *App) clockDoubt() (hours int) {
 	return hours
 }
 
-// believe gives the time, and whether things may be removed by it.
+// believe returns the time, and whether things may be removed by it.
 func (a *App) believe() (now time.Time, believed bool, err error) {
 	var ahead time.Duration
 	err = a.store.Update(func(tx *kv.Tx) error {

@@ -67,8 +67,8 @@ func (h *Host) withWay(err error) error {
 	return fmt.Errorf("%w; %s", err, h.way.text)
 }
 
-// mending gives what mends that the service is not ready, which is the reason: a command, or what to do; "" when there is
-// nothing to do but to wait.
+// mending returns what mends that the service is not ready, which is the reason: a command, or what to do; "" when
+// there is nothing to do but to wait.
 func (h *Host) mending(why error) string {
 	switch {
 	case errors.Is(why, kv.ErrDamaged):
@@ -85,7 +85,8 @@ func (h *Host) mending(why error) string {
 	return ""
 }
 
-// newestWhole verifies the backups in the folder, the newest first, until one can be restored. What it says ends with mend.
+// newestWhole verifies the backups in the folder, the newest first, until one can be restored. What it says ends with
+// mend.
 func (h *Host) newestWhole(ctx context.Context) (text, mend string) {
 	dir := h.cfg.BackupDir()
 	bring := "bring a backup and restore it with: app restore FILE" + dirFlag(h.cfg)
@@ -121,8 +122,8 @@ func restoreCommand(cfg config.Settings, path string) string {
 
 func dirFlag(cfg config.Settings) string { return " --data-dir " + Quote(cfg.DataDir) }
 
-// newer adds the way back to the refusal of a store that a newer version has used: which version that was, as far as the
-// backups tell, and the newest of those that this version can read.
+// newer adds the way back to the refusal of a store that a newer version has used: which version that was, as far as
+// the backups tell, and the newest of those that this version can read.
 func newer(cfg config.Settings, err error) error {
 	all, failed := backup.Folder(cfg.BackupDir()).All()
 	if failed != nil {

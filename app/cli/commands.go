@@ -235,7 +235,7 @@ func (e *env) archive(name, short, state string) *cobra.Command {
 	}
 }
 
-// table writes rows below a heading, or a note that there are none.
+// table writes rows below a heading, or a note that the table is empty.
 func table(w io.Writer, heading string, rows int, row func(int) []any) {
 	if rows == 0 {
 		fmt.Fprintln(w, "None.")

@@ -174,7 +174,7 @@ func (c *client) restore(ctx context.Context, file, passphrase string, tell func
 	return c.stream(ctx, streaming{path: "/local/restore", header: header, body: f, size: size, progress: tell}, out)
 }
 
-// broughtText returns what became of a file that came with a backup, and is named by the settings in a file of a name. unnamed
+// broughtText describes what the restore did with a file from the backup that the settings name. unnamed
 // says that they do not name it yet.
 func broughtText(f app.BroughtFile, settings string, unnamed bool) string {
 	switch {
@@ -195,7 +195,7 @@ func (e *env) tellRestored(w io.Writer, r restored) {
 		fmt.Fprintf(w, "The store that was there before is kept as %s\n", r.Previous)
 	}
 	fmt.Fprintln(w, "API keys are valid as before. Sessions and one-time links have ended; tablets must be paired again.")
-	e.tellSettings(w, r)
+	e.printSettings(w, r)
 	if len(r.Missing) > 0 {
 		fmt.Fprintf(w, "The settings name files that are neither in the backup nor here, or cannot be read: bring %s before the next start.\n", list(r.Missing))
 	}
@@ -215,8 +215,8 @@ func (e *env) tellRestored(w io.Writer, r restored) {
 	}
 }
 
-// tellSettings returns what became of app.yaml and of the files that it names.
-func (e *env) tellSettings(w io.Writer, r restored) {
+// printSettings writes how the restore changed app.yaml and the files that it names.
+func (e *env) printSettings(w io.Writer, r restored) {
 	named := config.File
 	switch r.Settings {
 	case backup.SettingsRestored:

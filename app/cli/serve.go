@@ -120,8 +120,8 @@ func checkConfig(cmd *cobra.Command, cfg config.Settings) error {
 	return err
 }
 
-// untilSignal returns a context that ends with ctx or when the process is told to stop: by Ctrl-C, by the system, or by
-// a closed terminal. A second signal ends the process immediately.
+// untilSignal returns a context that ends with ctx or when the process is asked to stop: by Ctrl-C, by the system, or
+// by a closed terminal. A second signal ends the process immediately.
 func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // nohup

@@ -23,8 +23,8 @@ func (f *Floor) Noted(accountID, stationCode string) {
 	}
 }
 
-// Account gives what GET /account shows of the floor as it is now; nil while the stations are being read after a start. It
-// does not wait.
+// Account returns what GET /account shows of the floor as it is now; nil while the stations are being read after a
+// start. It does not wait.
 func (f *Floor) Account(accountID string) *account.Live {
 	wk, err := f.worker(accountID)
 	if err != nil {
@@ -60,9 +60,9 @@ func (f *Floor) Account(accountID string) *account.Live {
 	return live
 }
 
-// got notes how far the worker has got (monitoring.md section 8): signals, to the moment until which it has taken in what
-// arrived; windows, to the minute until which they are made of all that; tasks and schedules, to the moment for which it
-// has done what falls due.
+// got notes how far the worker has got (monitoring.md section 8): signals, to the moment until which it has taken in
+// what arrived; windows, to the minute until which they are made of all that; tasks and schedules, to the moment for
+// which it has done what falls due.
 func (wk *worker) got(now int64) {
 	windows := now
 	for _, tr := range wk.trackers {

@@ -11,8 +11,9 @@ import (
 	"opsmon/app/ingest/signal"
 )
 
-// What the stations of all accounts hold in memory of signals is bounded by their number. What does not fit any more, the
-// bases take in before the two minutes are over; what comes faster than that goes is not taken from its senders (Room).
+// What the stations of all accounts hold in memory of signals is bounded by their number. What does not fit any more,
+// the bases take in before the two minutes are over; what comes faster than that goes is not taken from its senders
+// (Room).
 const (
 	arrivalsMost = 60_000  // signals that are stored and that no tracker has taken in
 	heldMost     = 500_000 // inputs of all trackers that no base has taken in
@@ -27,7 +28,8 @@ const (
 	feedAtOnce = 512 // signals that are given to a tracker together
 )
 
-// arrivals are the signals and connections that were told and not taken in. Any goroutine adds to them, the worker takes.
+// arrivals are the signals and connections that were told and not taken in. Any goroutine adds to them, the worker
+// takes.
 type arrivals struct {
 	sync.Mutex
 	signals map[string][]signal.Signal // by station, as they came
@@ -74,14 +76,14 @@ func (a *arrivals) gone(list []signal.Signal) {
 	}
 }
 
-// of tells how many signals of a station there are.
+// of returns how many signals of a station there are.
 func (a *arrivals) of(code string) int {
 	a.Lock()
 	defer a.Unlock()
 	return len(a.signals[code])
 }
 
-// take gives the signals of all stations but those that are to wait.
+// take returns the signals of all stations but those that are to wait.
 func (a *arrivals) take(wait func(code string) bool) map[string][]signal.Signal {
 	a.Lock()
 	defer a.Unlock()
@@ -121,7 +123,7 @@ func (a *arrivals) forget(code string, first int, from, to int64) {
 	}
 }
 
-// waiting tells whether there are signals of a station ("" = any) from before a moment.
+// waiting reports whether there are signals of a station ("" = any) from before a moment.
 func (a *arrivals) waiting(code string, before int64) bool {
 	a.Lock()
 	defer a.Unlock()
@@ -133,8 +135,8 @@ func (a *arrivals) waiting(code string, before int64) bool {
 	return false
 }
 
-// room tells whether a source may send more, where the account has a share of so many of all that is held. While there is
-// too much, who has little of it may go on.
+// room reports whether a source may send more, where the account has a share of so many of all that is held. While
+// there is too much, who has little of it may go on.
 func (a *arrivals) room(source string, share int) bool {
 	a.Lock()
 	defer a.Unlock()
@@ -147,8 +149,8 @@ func (w *weight) fits(source string, most int) bool {
 	return w.total < most || w.by[source] < most/(2*(len(w.by)+1))
 }
 
-// Room tells whether a source of an account may send signals now. It may not while it has more of them under way than its
-// share, and all of them together are too many.
+// Room reports whether a source of an account may send signals now. It may not while it has more of them under way than
+// its share, and all of them together are too many.
 func (f *Floor) Room(accountID, source string) bool {
 	f.mu.Lock()
 	wk, share := f.workers[accountID], len(f.workers)
@@ -159,10 +161,10 @@ func (f *Floor) Room(accountID, source string) bool {
 // changePause is how long a change of configuration waits at most, in ms, while an account has much that is not stored.
 const changePause = 100
 
-// AwaitChange waits before an account's configuration changes, while its stations have given out more than half of what they
-// may: each change begins another segment at each station that it touches, and more of them at once than the engine follows
-// would leave senders of signals no room. A hundred changes come and go without a wait. Of several that come together one waits
-// after the other.
+// AwaitChange waits before an account's configuration changes, while its stations have given out more than half of what
+// they may: each change begins another segment at each station that it touches, and more of them at once than the
+// engine follows would leave senders of signals no room. A hundred changes come and go without a wait. Of several that
+// come together one waits after the other.
 func (f *Floor) AwaitChange(accountID string) {
 	f.mu.Lock()
 	wk, share := f.workers[accountID], len(f.workers)
@@ -194,7 +196,8 @@ func (f *Floor) share() int {
 	return max(1, len(f.workers))
 }
 
-// takeArrivals gives the trackers the signals that came. Those of a tracker that is being computed again wait for that.
+// takeArrivals passes the signals that have arrived to their trackers. Those of a tracker that is being recalculated
+// wait.
 func (wk *worker) takeArrivals() {
 	for code, list := range wk.arrivals.take(func(code string) bool { tr := wk.trackers[code]; return tr != nil && tr.backfill.busy }) {
 		if tr := wk.trackers[code]; tr != nil {
@@ -207,7 +210,8 @@ func (wk *worker) takeArrivals() {
 	}
 }
 
-// feed gives a tracker signals, some at a time: as inputs they take more than twice the memory. They are the worker's.
+// feed passes signals to a tracker, some at a time: as inputs they take more than twice the memory. They belong to the
+// worker.
 func (wk *worker) feed(tr *tracker, list []signal.Signal) {
 	slices.SortStableFunc(list, func(a, b signal.Signal) int { return cmp.Compare(a.At, b.At) })
 	inputs := make([]monitor.Input, 0, min(len(list), feedAtOnce))
@@ -225,8 +229,8 @@ func (wk *worker) feed(tr *tracker, list []signal.Signal) {
 	wk.pending += tr.pending.len() - was
 }
 
-// relieve has a tracker's base take in what is more than so many inputs, down to half of them, so that it is seldom. The caller
-// holds the tracker's mu.
+// relieve has a tracker's base take in what is more than so many inputs, down to half of them, so that it is seldom.
+// The caller holds the tracker's mu.
 func (wk *worker) relieve(tr *tracker, most int) {
 	if tr.pending.len() <= most || tr.backfill.busy {
 		return

@@ -124,7 +124,7 @@ func (b *backfill) before(other *backfill) bool {
 	return b.far.from > other.far.from
 }
 
-// earlier returns the earlier one of two moments, of which 0 is none.
+// earlier returns the earlier of two moments; 0 means none.
 func earlier(a, b int64) int64 {
 	if a == 0 || b != 0 && b < a {
 		return b

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestLateBatches says which late trackers are computed again together: those that are late by little first, and no more than
-// sixteen days of stations at once, but for a single one.
+// TestLateBatches checks which late trackers are computed again together: those that are late by little first, and no
+// more than sixteen days of stations at once, but for a single one.
 func TestLateBatches(t *testing.T) {
 	const now = 1000 * day
 	var late []*tracker

@@ -6,8 +6,9 @@ import (
 	"opsmon/app/errdefs"
 )
 
-// Backfill has a station computed again from a moment on, ms, since what held there has changed for the past. It is noted in
-// the transaction and done after it, as other work leaves time. errdefs.NotFound when there is no such station.
+// Backfill has a station computed again from a moment on, ms, since what held there has changed for the past. It is
+// noted in the transaction and done after it, as other work leaves time. errdefs.NotFound when there is no such
+// station.
 func (w *Work) Backfill(stationCode string, from int64) error {
 	if w.worker.trackers[stationCode] == nil {
 		return errdefs.New(errdefs.NotFound, "there is no station with the code %s", stationCode)
@@ -18,9 +19,9 @@ func (w *Work) Backfill(stationCode string, from int64) error {
 	return markLate(w.Tx, w.Account, stationCode, from)
 }
 
-// Follow has stations that are to be computed again computed now, with other work in between, and gives those that still are to
-// be when the caller's patience is at its end, or all that are left could not be computed and rest: they are computed as time
-// allows. Errors: one that is Unavailable.
+// Follow has stations that are to be computed again computed now, with other work in between, and gives those that
+// still are to be when the caller's patience is at its end, or all that are left could not be computed and rest: they
+// are computed as time allows. Errors: one that is Unavailable.
 func (f *Floor) Follow(accountID string, stationCodes []string, patience time.Duration) (left []string, err error) {
 	wk, err := f.worker(accountID)
 	if err != nil {
@@ -50,7 +51,7 @@ func (f *Floor) Follow(accountID string, stationCodes []string, patience time.Du
 	}
 }
 
-// late gives the trackers of stations that are late and can be computed at once.
+// late returns the trackers of stations that are late and can be computed at once.
 func (wk *worker) late(stationCodes []string, now int64) (list []*tracker) {
 	for _, code := range stationCodes {
 		tr := wk.trackers[code]
@@ -64,8 +65,8 @@ func (wk *worker) late(stationCodes []string, now int64) (list []*tracker) {
 	return list
 }
 
-// Reaches refuses a moment, ms, whose signals are not kept any more: what would be recorded or taken back there could not be
-// computed. Conflict that names the limit.
+// Reaches refuses a moment, ms, whose signals are not kept any more: what would be recorded or taken back there could
+// not be computed. Conflict that names the limit.
 func (w *Work) Reaches(at int64) error {
 	oldest := w.worker.oldest(w.Now)
 	if at >= oldest {

@@ -13,11 +13,11 @@ import (
 // fewDays is the longest range, in ms, for which Days does as Rows does: reading the hours costs little then.
 const fewDays = 2 * day
 
-// Days gives what Rows gives, for long ranges: what is kept of whole production days is added up already, a row for each
-// production day, shift and SKU, which begins with its day, and a row of energy for each production day. A production day
-// may come in several rows. What both add up to by day, week, month, shift, SKU or station is the same; by the hour only
-// Rows can be used. use is called several times for a station, and at least once; the rows are its own until it returns.
-// Errors are those of Rows.
+// Days returns what Rows gives, for long ranges: what is kept of whole production days is added up already, a row for
+// each production day, shift and SKU, which begins with its day, and a row of energy for each production day. A
+// production day may come in several rows. What both add up to by day, week, month, shift, SKU or station is the same;
+// by the hour only Rows can be used. use is called several times for a station, and at least once; the rows are its own
+// until it returns. Errors are those of Rows.
 func (f *Floor) Days(accountID string, stationCodes []string, from, to int64, use func(s *station.Rules, rows []oee.Row, used []energy.Row) error) error {
 	to = min(to, f.now()/minute*minute)
 	return f.eachTracker(accountID, stationCodes, func(wk *worker, t *station.Timeline, tr *tracker) error {
@@ -25,8 +25,8 @@ func (f *Floor) Days(accountID string, stationCodes []string, from, to int64, us
 	})
 }
 
-// days gives the sums of a tracker: those of UTC days that are kept whole by day, and the rest by hour. So what comes out does
-// not depend on when a day was kept.
+// days returns the sums of a tracker: those of UTC days that are kept whole by day, and the rest by hour. So what comes
+// out does not depend on when a day was kept.
 func (wk *worker) days(t *station.Timeline, tr *tracker, from, to int64, use func(s *station.Rules, rows []oee.Row, used []energy.Row) error) error {
 	s, err := t.RulesAt(tr.code, min(max(to-1, from), wk.f.now()))
 	if err != nil {
@@ -90,7 +90,7 @@ func hourAfterDay(s *station.Rules, at int64) int64 {
 	return next
 }
 
-// wholeDays gives the sums by day of [from, to), as far as they are kept without a gap, and how far that is.
+// wholeDays returns the sums by day of [from, to), as far as they are kept without a gap, and how far that is.
 func (wk *worker) wholeDays(tr *tracker, s *station.Rules, from, to int64, use func(s *station.Rules, rows []oee.Row, used []energy.Row) error) (through int64, err error) {
 	var failed error
 	err = wk.f.cfg.Store.View(func(tx *kv.Tx) (err error) {
@@ -107,8 +107,8 @@ func (wk *worker) wholeDays(tr *tracker, s *station.Rules, from, to int64, use f
 	return through, err
 }
 
-// Stations returns the plan in force and the stations that have left the manifest, as they last were, by code. Errors are those of
-// Timeline.
+// Stations returns the plan in force and the stations that have left the manifest, as they last were, by code. Errors
+// are those of Timeline.
 func (f *Floor) Stations(accountID string) (*station.Plan, []*station.Station, error) {
 	t, err := f.Timeline(accountID)
 	if err != nil {
@@ -117,14 +117,14 @@ func (f *Floor) Stations(accountID string) (*station.Plan, []*station.Station, e
 	return t.All()
 }
 
-// Timeline returns what holds at the stations of an account, over time: with all that anybody was told is applied. It does not
-// wait for what goes on at the stations. Errors: errdefs.NotFound when there is no such account; the store's.
+// Timeline returns what holds at the stations of an account, over time: with all that anybody was told is applied. It
+// does not wait for what goes on at the stations. Errors: errdefs.NotFound when there is no such account; the store's.
 func (f *Floor) Timeline(accountID string) (*station.Timeline, error) {
 	return f.cfg.Timelines.Of(accountID)
 }
 
-// Since gives the moment, ms, from which on something is known of a station, as far as it is kept still; now when nothing
-// is. Errors: errdefs.NotFound; the store's.
+// Since returns the moment, ms, from which on something is known of a station, as far as it is kept still; now when
+// nothing is. Errors: errdefs.NotFound; the store's.
 func (f *Floor) Since(accountID, stationCode string) (since int64, err error) {
 	wk, err := f.ready(accountID)
 	if err != nil {

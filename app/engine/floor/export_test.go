@@ -29,7 +29,7 @@ func (f *Floor) Slots(accountID string, days int) error {
 	return wk.do(func() { wk.slotDays = days })
 }
 
-// Told tells how many events of a station are remembered as told.
+// Told returns how many events of a station are marked as notified.
 func (f *Floor) Told(accountID, stationCode string) int {
 	wk, err := f.worker(accountID)
 	if err != nil {
@@ -41,7 +41,7 @@ func (f *Floor) Told(accountID, stationCode string) int {
 	return len(tr.told)
 }
 
-// Held tells how many inputs the trackers of an account hold in memory.
+// Held returns how many inputs the trackers of an account hold in memory.
 func (f *Floor) Held(accountID string) (n int) {
 	wk, err := f.worker(accountID)
 	if err != nil {
@@ -113,7 +113,7 @@ func (f *Floor) Tracker(accountID, stationCode string) (tr any) {
 	return tr
 }
 
-// Yielded tells how many calls the worker of an account has served while it computed something again.
+// Yielded returns how many calls the worker of an account has served while it computed something again.
 func (f *Floor) Yielded(accountID string) (n int) {
 	wk, err := f.worker(accountID)
 	if err != nil {
@@ -131,15 +131,16 @@ const (
 
 func init() { snapshotInputs, snapshotAfter = 2, 1_000 }
 
-// AllHeavy has the sums of every tracker's shift rest, as those of trackers do of which very much is not kept. done ends it.
+// AllHeavy has the sums of every tracker's shift rest, as those of trackers do of which very much is not kept. done
+// ends it.
 func AllHeavy() (done func()) {
 	was := heavyFrom
 	heavyFrom = 0
 	return func() { heavyFrom = was }
 }
 
-// Live compares the live states of an account's stations, and what they gave out, with what their bases and inputs make: stray
-// names the first station where these differ, and how.
+// Live compares the live states of an account's stations, and what they gave out, with what their bases and inputs
+// make: stray names the first station where these differ, and how.
 func (f *Floor) Live(accountID string) (compared int, stray string) {
 	wk, err := f.worker(accountID)
 	if err != nil {
@@ -158,7 +159,7 @@ func (f *Floor) Live(accountID string) (compared int, stray string) {
 	return compared, stray
 }
 
-// strays tells how the live state and the checkpoints differ from those made again.
+// strays returns how the live state and the checkpoints differ from those made again.
 func (tr *tracker) strays() string {
 	s, gave := tr.base.Clone(), monitor.Outputs{}
 	same := func(what string, state *monitor.State, out monitor.Outputs) string {
@@ -198,7 +199,8 @@ func alikeAndAt(a, b monitor.Segment) bool {
 	return a.Start == b.Start && a.End == b.End && a.Stop == b.Stop && alike(&a, &b)
 }
 
-// Crowd has the worker of an account believe that its stations have given out so much that is not stored, until it looks again.
+// Crowd has the worker of an account believe that its stations have given out so much that is not stored, until it
+// looks again.
 func (f *Floor) Crowd(accountID string, outputs int) error {
 	wk, err := f.worker(accountID)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 
 // Rule acts by itself on the worker's goroutine.
 type Rule interface {
-	// Due gives from memory, and at once, the stations of a plan at which Tick has something to do at a moment, ms. It is asked
-	// every second.
+	// Due gives from memory, and at once, the stations of a plan at which Tick has something to do at a moment, ms. It
+	// is asked every second.
 	Due(plan *station.Plan, now int64) (stationCodes []string)
 	// Tick does it in a transaction of the worker, for some of them. Where it fails, each station is tried by itself.
 	Tick(w *Work, stationCodes []string) error
@@ -84,7 +84,7 @@ func (f *Floor) Use(rules ...Rule) { f.rules = append(f.rules, rules...) }
 // errClosed says that the service stops.
 var errClosed = errdefs.New(errdefs.Unavailable, "the service is stopping")
 
-// worker gives the worker of an account, which starts with the first one to ask for it.
+// worker returns the worker of an account, which starts with the first one to ask for it.
 func (f *Floor) worker(accountID string) (*worker, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -100,7 +100,7 @@ func (f *Floor) worker(accountID string) (*worker, error) {
 	return wk, nil
 }
 
-// ready gives the worker of an account when its trackers are there.
+// ready returns the worker of an account when its trackers are there.
 func (f *Floor) ready(accountID string) (*worker, error) {
 	wk, err := f.worker(accountID)
 	if err != nil {
@@ -161,7 +161,7 @@ func (f *Floor) Changed(accountID string) {
 	}
 }
 
-// started gives the worker of an account if there is one. Whoever only tells of something does not need one: a worker that
+// started returns the worker of an account if there is one. Notifications do not need one: a worker that
 // starts later reads what is stored. So a command that stores something does not read all stations for it.
 func (f *Floor) started(accountID string) *worker {
 	f.mu.Lock()

@@ -18,8 +18,8 @@ import (
 // keepBatch is how many stations are kept in one transaction.
 const keepBatch = 50
 
-// settleSlot is how long bases take things in at once, if none of them is a minute late with it: who reads all trackers waits for
-// each one that does, one after another.
+// settleSlot is how long bases take things in at once, if none of them is a minute late with it: who reads all trackers
+// waits for each one that does, one after another.
 const settleSlot = 50 * time.Millisecond
 
 // settle lets the bases take in what is old enough; at each full hour they are kept.
@@ -62,8 +62,8 @@ func (wk *worker) settle(now int64) {
 	}
 }
 
-// Where very many signals come, trackers are kept before the hour is over: a restart reads the signals since then again, and their
-// segments are in memory until then.
+// Where very many signals come, trackers are kept before the hour is over: a restart reads the signals since then
+// again, and their segments are in memory until then.
 const (
 	takenMost  = 50_000    // inputs of a tracker; less where there are many trackers
 	takenLeast = 5_000     // that is what a tracker takes in within an hour or more in any plant
@@ -71,8 +71,8 @@ const (
 	comeLeast  = 1_000     // segments and issues of a tracker, which no ordinary hour makes
 )
 
-// keepEarly keeps trackers that have taken in very much, and where outputs take too much memory those that have more than their
-// share of them: whole minutes, so that it is once a minute at most.
+// keepEarly keeps trackers that have taken in very much, and where outputs take too much memory those that have more
+// than their share of them: whole minutes, so that it is once a minute at most.
 func (wk *worker) keepEarly() {
 	if len(wk.trackers) == 0 {
 		return
@@ -109,8 +109,8 @@ func (wk *worker) keepEarly() {
 
 var errNotNow = errors.New("signals of that time are on their way")
 
-// keep keeps all trackers whose bases have taken in what was before a moment, a full hour. It is false when that has to be
-// tried again in a moment.
+// keep keeps all trackers whose bases have taken in what was before a moment, a full hour. It is false when that has to
+// be tried again in a moment.
 func (wk *worker) keep(at int64) (bool, error) {
 	var trackers []*tracker
 	for _, tr := range wk.trackers {
@@ -192,7 +192,7 @@ func (wk *worker) keepAs(batch []*tracker, until int64, at func(tr *tracker) int
 	return nil
 }
 
-// reached tells whether the tracker's base can be kept as it was at a full hour.
+// reached reports whether the tracker's base can be kept as it was at a full hour.
 func (tr *tracker) reached(at int64) bool {
 	return tr.watermark == at || tr.hour != nil && tr.hour.at == at
 }
@@ -216,7 +216,8 @@ func (wk *worker) keepTracker(tx *kv.Tx, tr *tracker, at int64) (int64, error) {
 	return to, wk.sums(tx, wk.timeline, tr.code, tr.code, from, to)
 }
 
-// sums makes the kept sums of a station's UTC days that have time in [from, to) again. place is its code or its staging copy.
+// sums makes the kept sums of a station's UTC days that have time in [from, to) again. place is its code or its staging
+// copy.
 func (wk *worker) sums(tx *kv.Tx, t *station.Timeline, code, place string, from, to int64) error {
 	for d := history.Day(from); d*day < to; d++ {
 		kept, through, err := wk.f.cfg.History.Detail(tx, wk.account, place, d*day, (d+1)*day)
@@ -245,7 +246,8 @@ func (wk *worker) sums(tx *kv.Tx, t *station.Timeline, code, place string, from,
 	return nil
 }
 
-// withOpen adds to the issues that are kept those that have time in the segments and go on: they are kept when they end.
+// withOpen adds to the issues that are kept those that have time in the segments and go on: they are kept when they
+// end.
 func withOpen(issues []monitor.Issue, segments []monitor.Segment) []monitor.Issue {
 	for i := range segments {
 		g := &segments[i]
@@ -258,7 +260,8 @@ func withOpen(issues []monitor.Issue, segments []monitor.Segment) []monitor.Issu
 	return issues
 }
 
-// collect adds segments and minutes of [from, to) up by hour or minute, shift and SKU, and energy by the hour, each by the rules of its time.
+// collect adds segments and minutes of [from, to) up by hour or minute, shift and SKU, and energy by the hour, each by
+// the rules of its time.
 func collect(t *station.Timeline, code string, unit calendar.Unit, from, to int64, segments []monitor.Segment, minutes []monitor.Minute) (rows []oee.Row, used []energy.Row, err error) {
 	tariffs, err := t.Tariffs(from, to)
 	if err != nil {
@@ -275,7 +278,8 @@ func collect(t *station.Timeline, code string, unit calendar.Unit, from, to int6
 		}
 		changes = []station.Change{{At: from, Rules: r}}
 	}
-	// A change in the middle of a minute counts from the next one on for the sums; the engine knows it to the millisecond.
+	// A change in the middle of a minute counts from the next one on for the sums; the engine knows it to the
+	// millisecond.
 	start := from
 	for i := range changes {
 		end := to

@@ -97,7 +97,7 @@ func ledgerKey(account, station string, at int64, number uint64) placeKey {
 	return placeKey{A: account, B: kv.Pair[string, kv.Pair[uint64, uint64]]{A: station, B: kv.Pair[uint64, uint64]{A: uint64(max(at, 0)), B: number}}}
 }
 
-// readLedger gives what happened at a station in [from, to), other than signals.
+// readLedger returns the inputs of a station in [from, to), other than signals.
 func readLedger(tx *kv.Tx, account, station string, from, to int64) (list []monitor.Input, err error) {
 	for item, err := range ledger.Scan(tx, ledger.Between(ledgerKey(account, station, from, 0), ledgerKey(account, station, to, 0))) {
 		if err != nil {

@@ -12,8 +12,9 @@ const (
 	drift = 2 * minute
 )
 
-// Moment gives when a write takes effect, ms: at, the value of a field of the request, or now when it is nil. It may be up
-// to 24 hours back; a client's clock may be two minutes ahead, which is now. Otherwise the error is Invalid, by the field.
+// Moment returns when a write takes effect, ms: at, the value of a field of the request, or now when it is nil. It may
+// be up to 24 hours back; a client's clock may be two minutes ahead, which is now. Otherwise the error is Invalid, by
+// the field.
 func Moment(field string, at *int64, now int64) (int64, error) {
 	switch {
 	case at == nil:

@@ -120,7 +120,7 @@ func (wk *worker) oldest(now int64) int64 {
 	return max(at-at%day+day, wk.f.cfg.Signals.Swept())
 }
 
-// reconfigure gives a tracker the changes of its station's rules that revisions brought after one.
+// reconfigure passes the changes of a station's rules since a revision to its tracker.
 func (wk *worker) reconfigure(tr *tracker, after, now int64) error {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()

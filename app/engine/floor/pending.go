@@ -32,8 +32,8 @@ type entry struct {
 	ref int32 // where in data the signal begins; below 0: ^ref is the place in rare
 }
 
-// compactAfter is from how many bytes that are gone on the rest is worth moving together, and rareGone from how many inputs
-// that are no signals.
+// compactAfter is from how many bytes that are gone on the rest is worth moving together, and rareGone from how many
+// inputs that are no signals.
 const (
 	compactAfter = 4 << 10
 	rareGone     = 16
@@ -138,7 +138,7 @@ func (q *queue) weigh(by map[string]int, amount int) {
 	}
 }
 
-// has tells whether a change of configuration is among the inputs.
+// has reports whether a change of configuration is among the inputs.
 func (q *queue) has(in *monitor.Input) bool {
 	return slices.ContainsFunc(q.rare, func(p monitor.Input) bool {
 		return p.Kind == in.Kind && p.At == in.At && p.Config.Revision == in.Config.Revision

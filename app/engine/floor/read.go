@@ -23,8 +23,8 @@ type Detail struct {
 	Final    int64             // what lies before it changes only when something comes late, ms
 }
 
-// Detail gives what is known of a station in [from, to), ms, whole minutes: what is kept, and up to now what the live state
-// shows. Errors: errdefs.NotFound; the store's.
+// Detail returns what is known of a station in [from, to), ms, whole minutes: what is kept, and up to now what the live
+// state shows. Errors: errdefs.NotFound; the store's.
 func (f *Floor) Detail(accountID, stationCode string, from, to int64) (*Detail, error) {
 	wk, err := f.ready(accountID)
 	if err != nil {
@@ -90,8 +90,8 @@ func (wk *worker) detail(t *station.Timeline, tr *tracker, g *glimpse, from, to 
 	return d, nil
 }
 
-// Rows gives the sums of stations in [from, to), ms, whole minutes, one station after another: an hour, shift and SKU a
-// row. A station that is not there is errdefs.NotFound; other errors are the store's, or use's own.
+// Rows returns the sums of stations in [from, to), ms, whole minutes, one station after another: an hour, shift and SKU
+// a row. A station that is not there is errdefs.NotFound; other errors are the store's, or use's own.
 func (f *Floor) Rows(accountID string, stationCodes []string, from, to int64, use func(s *station.Rules, rows []oee.Row, used []energy.Row) error) error {
 	to = min(to, f.now()/minute*minute)
 	return f.eachTracker(accountID, stationCodes, func(wk *worker, t *station.Timeline, tr *tracker) error {
@@ -103,7 +103,8 @@ func (f *Floor) Rows(accountID string, stationCodes []string, from, to int64, us
 	})
 }
 
-// Minutes gives what Rows gives by the minute, but for energy: what its terms add up to is the same. It is for short times.
+// Minutes returns what Rows gives by the minute, but for energy: what its terms add up to is the same. It is for short
+// times.
 func (f *Floor) Minutes(accountID string, stationCodes []string, from, to int64, use func(s *station.Rules, rows []oee.Row, used []energy.Row) error) error {
 	to = min(to, f.now()/minute*minute)
 	return f.eachTracker(accountID, stationCodes, func(wk *worker, t *station.Timeline, tr *tracker) error {
@@ -143,7 +144,8 @@ func (f *Floor) eachTracker(accountID string, stationCodes []string, fn func(wk 
 	return nil
 }
 
-// rows returns the sums of a tracker: of whole hours those that are kept, of other times sums of its detail. g is as in detail.
+// rows returns the sums of a tracker: of whole hours those that are kept, of other times sums of its detail. g is as in
+// detail.
 func (wk *worker) rows(t *station.Timeline, tr *tracker, g *glimpse, from, to int64) (s *station.Rules, rows []oee.Row, used []energy.Row, err error) {
 	if s, err = t.RulesAt(tr.code, min(max(to-1, from), wk.f.now())); err != nil || to <= from {
 		return s, nil, nil, err
@@ -160,8 +162,8 @@ func (wk *worker) rows(t *station.Timeline, tr *tracker, g *glimpse, from, to in
 		rows, used = append(rows, more...), append(used, energies...)
 		return err
 	}
-	// An hour of which only a part is kept is added up from its detail as a whole, so that sums of floating point numbers
-	// do not depend on when the hour was kept.
+	// An hour of which only a part is kept is added up from its detail as a whole, so that sums of floating point
+	// numbers do not depend on when the hour was kept.
 	tr.mu.Lock()
 	kept := min(to, tr.through)
 	tr.mu.Unlock()
@@ -184,7 +186,7 @@ func (wk *worker) rows(t *station.Timeline, tr *tracker, g *glimpse, from, to in
 	return s, rows, used, add(max(whole.Start, through), to)
 }
 
-// keptRows gives what is kept of a tracker in whole hours, as far as that is without a gap: through is how far.
+// keptRows returns what is kept of a tracker in whole hours, as far as that is without a gap: through is how far.
 func (wk *worker) keptRows(tr *tracker, s *station.Rules, whole calendar.Range) (rows []oee.Row, used []energy.Row, through int64, err error) {
 	err = wk.f.cfg.Store.View(func(tx *kv.Tx) error {
 		sums, energies, until, err := wk.f.cfg.History.Rows(tx, wk.account, tr.code, whole.Start, whole.End)
@@ -211,8 +213,8 @@ type Live struct {
 	status   Status       // with that sequence
 }
 
-// Now returns stations of an account as they are now, in their order: those of the plan in force, or as they last were those that
-// have left it. Errors: one that is Unavailable while the stations are being read after a start.
+// Now returns stations of an account as they are now, in their order: those of the plan in force, or as they last were
+// those that have left it. Errors: one that is Unavailable while the stations are being read after a start.
 func (f *Floor) Now(accountID string, stations []*station.Station) ([]Live, error) {
 	wk, err := f.ready(accountID)
 	if err != nil {
@@ -289,8 +291,8 @@ func (wk *worker) fresh(s *station.Station, now int64) (Live, error) {
 	return Live{Station: s, View: v, Note: note, status: statusOf(s, &v, note)}, nil
 }
 
-// Plan returns the configuration of all stations of an account that is in force now: with all that anybody was told is applied.
-// It does not wait for what goes on at the stations. Errors are those of Timeline.
+// Plan returns the configuration of all stations of an account that is in force now: with all that anybody was told is
+// applied. It does not wait for what goes on at the stations. Errors are those of Timeline.
 func (f *Floor) Plan(accountID string) (*station.Plan, error) {
 	t, err := f.Timeline(accountID)
 	if err != nil {
@@ -321,7 +323,7 @@ type Health struct {
 	Failed    error // why that failed the last time, with Loading; it is tried again
 }
 
-// Health tells how an account's stations keep up, at once.
+// Health returns how an account's stations keep up, at once.
 func (f *Floor) Health(accountID string) Health {
 	wk, err := f.worker(accountID)
 	if err != nil {

@@ -19,7 +19,7 @@ func silence(c *monitor.Config) int64 {
 	return 2 * max(c.SilentAfter(), c.SpreadWithin(), monitor.DefaultAliveTimeout)
 }
 
-// Rehearsed is what would have come of a stretch of a station's time.
+// Rehearsed is the result of Rehearse.
 type Rehearsed struct {
 	Rows  []oee.Row
 	Stops oee.Lengths
@@ -65,7 +65,7 @@ func (f *Floor) Rehearse(ctx context.Context, accountID string, t *station.Timel
 	return &Rehearsed{Rows: rows, Stops: oee.Stops(out.Segments)}, err
 }
 
-// rehearsing gives the worker of a station that something is to be computed of beside what is kept, and what time it
+// rehearsing returns the worker of a station that something is to be computed of beside what is kept, and what time it
 // is.
 func (f *Floor) rehearsing(accountID, stationCode string) (wk *worker, now int64, err error) {
 	if wk, err = f.ready(accountID); err != nil {
@@ -103,7 +103,7 @@ func (c *chunk) alter(
 	return nil
 }
 
-// Standstills gives the stretches of scheduled production in [from, to), ms, in which a station's detection saw no
+// Standstills returns the stretches of scheduled production in [from, to), ms, in which a station's detection saw no
 // production, however short (monitor.Config.Bare), in order of time, cut to the range. Errors: errdefs.NotFound, the
 // store's, ctx's.
 func (f *Floor) Standstills(ctx context.Context, accountID, stationCode string, from, to int64, use func(start, end int64)) error {

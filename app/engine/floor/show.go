@@ -90,7 +90,7 @@ type IssueStatus struct {
 	CauseCode *string `json:"causeCode"` // null: not known
 }
 
-// Instant gives a moment, ms, as answers carry it.
+// Instant returns a moment, ms, as answers carry it.
 func Instant(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }
 
 func orNull[T comparable](v T) *T {
@@ -101,7 +101,7 @@ func orNull[T comparable](v T) *T {
 	return &v
 }
 
-// Status gives a live station as answers and events carry it.
+// Status returns a live station as answers and events carry it.
 func (l *Live) Status() Status { return l.status }
 
 // noSignalYet reports whether a station is disconnected because nothing was ever heard of it: since no moment, then.
@@ -167,20 +167,21 @@ type shown struct {
 	digest [sha256.Size]byte // of it as JSON, but for the sequence; zero: nothing was shown yet
 }
 
-// still is what a station was shown by that is silent, and at which nothing goes on: nothing of it changes before the minute is
-// over, unless one of these does, or it takes something in.
+// still is what a station was shown by that is silent, and at which nothing goes on: nothing of it changes before the
+// minute is over, unless one of these does, or it takes something in.
 type still struct {
 	station *station.Station // nil: something goes on
 	note    station.Note
 	minute  int64 // ms
 }
 
-// showEvery is how often a tracker is looked at to which nothing came: time alone changes it. showPause is how soon after one
-// look at a tracker that goes on taking things in the next one follows. Both ms.
+// showEvery is how often a tracker is looked at to which nothing came: time alone changes it. showPause is how soon
+// after one look at a tracker that goes on taking things in the next one follows. Both ms.
 const (
 	showEvery = 2000
 	showPause = 300
-	// answerAge is how old the live fields of an answer may be (monitoring.md section 10: a second), less what it takes to send it.
+	// answerAge is how old the live fields of an answer may be (monitoring.md section 10: a second), less what it takes
+	// to send it.
 	answerAge = 800
 )
 
@@ -198,9 +199,10 @@ func (wk *worker) show(tr *tracker, now int64) {
 	}
 }
 
-// look brings what is shown of a tracker up to a moment: who looks first tells the others, so that what an answer shows with
-// a sequence number is what every watcher sees with it. Any goroutine may do so. What time alone changes may be age old, ms; of a
-// tracker with very much that is not kept (heavyFrom) the sums of its shift may be rest old. Error: the tracker cannot be computed.
+// look brings what is shown of a tracker up to a moment: who looks first tells the others, so that what an answer shows
+// with a sequence number is what every watcher sees with it. Any goroutine may do so. What time alone changes may be
+// age old, ms; of a tracker with very much that is not kept (heavyFrom) the sums of its shift may be rest old. Error:
+// the tracker cannot be computed.
 func (wk *worker) look(tr *tracker, s *station.Station, now, age, rest int64) error {
 	tr.showing.Lock()
 	defer tr.showing.Unlock()
@@ -289,8 +291,8 @@ func (tr *tracker) glimpse(now, age int64) (g glimpse, ok bool, err error) {
 	return g, true, nil
 }
 
-// name gives issues that go on the causes that people found, in place of the machine's: of one that is split, that of the
-// part which goes on. The caller does not hold the tracker's mu.
+// name gives issues that go on the causes that people found, in place of the machine's: of one that is split, that of
+// the part which goes on. The caller does not hold the tracker's mu.
 func (wk *worker) name(code string, open []monitor.Issue, now int64) error {
 	if len(open) == 0 {
 		return nil
@@ -308,8 +310,8 @@ func (wk *worker) name(code string, open []monitor.Issue, now int64) error {
 	})
 }
 
-// differ compares the issues that go on with those that watchers know of, and gives those that began or ended since. Manual
-// downtime is left out: who says that it begins or ends tells of it. The caller holds showing.
+// differ compares the issues that go on with those that watchers know of, and gives those that began or ended since.
+// Manual downtime is left out: who says that it begins or ends tells of it. The caller holds showing.
 func (tr *tracker) differ(v *monitor.View, open []monitor.Issue) (news []monitor.Issue) {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()

@@ -22,7 +22,7 @@ type Figure struct {
 	Cause string `json:"cause,omitempty" schema:"enum=rateTooLow|negativeCount|readingFromBefore"`
 }
 
-// FigureOf gives a ratio as answers carry it.
+// FigureOf returns a ratio as answers carry it.
 func FigureOf(r oee.Ratio) Figure {
 	f := Figure{Numerator: r.Numerator, Denominator: r.Denominator, AboveOne: r.AboveOne, Cause: r.Cause}
 	if r.Known {
@@ -89,13 +89,13 @@ type glimpse struct {
 	rested bool  // it stayed so
 }
 
-// Adding up a shift goes through all that is not kept of a tracker yet: mostly some dozens of segments. Of a tracker that has more
-// than heavyFrom that is not done again at each look at it, but every showEvery, by its worker where it can: who reads waits
-// for it only when it is twice as old, or an input came since that is no signal.
+// Adding up a shift goes through all that is not kept of a tracker yet: mostly some dozens of segments. Of a tracker
+// that has more than heavyFrom that is not done again at each look at it, but every showEvery, by its worker where it
+// can: who reads waits for it only when it is twice as old, or an input came since that is no signal.
 var heavyFrom = 1_000
 
-// ongoing gives the shift of a station that goes on at the moment of a view: end is 0 when its time is over, and a schedule
-// extends it. Where there is no pattern it is the production day.
+// ongoing returns the shift of a station that goes on at the moment of a view: end is 0 when its time is over, and a
+// schedule extends it. Where there is no pattern it is the production day.
 func ongoing(s *station.Station, v *monitor.View) (name string, start, end int64, in bool) {
 	if s.Calendar.Always() {
 		today := s.Calendar.Bucket(v.Now, calendar.UnitDay)
@@ -111,8 +111,8 @@ func ongoing(s *station.Station, v *monitor.View) (name string, start, end int64
 	return "", 0, 0, false
 }
 
-// shift gives the figures of the shift that goes on at a tracker; nil when none does, or nothing is captured there. The caller
-// holds the tracker's showing.
+// shift returns the figures of the shift that goes on at a tracker; nil when none does, or nothing is captured there.
+// The caller holds the tracker's showing.
 func (wk *worker) shift(tr *tracker, s *station.Station, g *glimpse) (*ShiftStatus, error) {
 	name, start, end, in := ongoing(s, &g.View)
 	if !in || s.Archived || s.Monitor.MeterOnly || s.Monitor.SchedulingOnly {
@@ -140,9 +140,9 @@ func (wk *worker) shift(tr *tracker, s *station.Station, g *glimpse) (*ShiftStat
 	return st, nil
 }
 
-// addUp gives the terms of a tracker in [start, until), ms, whole minutes, of which the end has just been: the sum of the very
-// rows that Rows gives, in their order, so that the two are equal to the last bit. Rows of full hours that do not change any
-// more are added up once. through is until, or an end a while before.
+// addUp returns the terms of a tracker in [start, until), ms, whole minutes, of which the end has just been: the sum of
+// the very rows that Rows gives, in their order, so that the two are equal to the last bit. Rows of full hours that do
+// not change any more are added up once. through is until, or an end a while before.
 func (wk *worker) addUp(tr *tracker, s *station.Station, g *glimpse, start, until int64) (sum oee.Terms, through int64, err error) {
 	x := &tr.soFar
 	known := x.version == g.version && x.start == start && x.at != 0
@@ -178,14 +178,14 @@ func (wk *worker) addUp(tr *tracker, s *station.Station, g *glimpse, start, unti
 	return x.sum, until, nil
 }
 
-// shows reports whether a tracker shows what it did when its shift was added up, except that time went on. Another rate may move a stop
-// that goes on or was found since, also one from before it.
+// shows reports whether a tracker shows what it did when its shift was added up, except that time went on. Another rate
+// may move a stop that goes on or was found since, also one from before it.
 func (x *soFar) shows(g *glimpse) bool {
 	return x.state.rates == g.rates && x.status == g.Status && x.pieces == len(g.Segments) && slices.Equal(x.open, g.Open) && slices.Equal(x.ended, g.Issues)
 }
 
-// fullHour gives the start of the last hour, by a moment and later than another, before which nothing changes but with
-// version: what comes out of order goes back to the base. It is 0 when there is none.
+// fullHour returns the start of the last hour, by a moment and later than another, before which nothing changes but
+// with version: what comes out of order goes back to the base. It is 0 when there is none.
 func (tr *tracker) fullHour(c *calendar.Calendar, by, after int64) int64 {
 	if c.Bucket(by, calendar.UnitHour).Start <= after {
 		return 0

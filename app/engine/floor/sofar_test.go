@@ -20,7 +20,7 @@ import (
 	"opsmon/kv"
 )
 
-// asked gives what GET /oee by station is made of, in the form that shift figures have.
+// asked returns what GET /oee by station is made of, in the form that shift figures have.
 func asked(t *testing.T, r *floortest.Rig, stationCode string, shift *floor.ShiftStatus) string {
 	t.Helper()
 	at := func(text string) int64 {
@@ -77,9 +77,9 @@ func sameAsAsked(t *testing.T, r *floortest.Rig, stationCode string) *floor.Shif
 	return shift
 }
 
-// TestTheShiftSoFarIsWhatIsAskedFor holds that what is shown of a shift is, to the last bit, what asking for its time gives:
-// while signals come late, a schedule is told of late, the manifest changes and the service starts again. With the last seed sums
-// rest, as they do where very much is not kept.
+// TestTheShiftSoFarIsWhatIsAskedFor holds that what is shown of a shift is, to the last bit, what asking for its time
+// gives: while signals come late, a schedule is told of late, the manifest changes and the service starts again. With
+// the last seed sums rest, as they do where very much is not kept.
 func TestTheShiftSoFarIsWhatIsAskedFor(t *testing.T) {
 	apptest.Long(t)
 	for seed := range uint64(3) {
@@ -184,7 +184,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// TestAShiftAcrossAFullHour: what comes out of order for the hour before is in the shift. Nothing is known of the first minute.
+// TestAShiftAcrossAFullHour: what comes out of order for the hour before is in the shift. Nothing is known of the first
+// minute.
 func TestAShiftAcrossAFullHour(t *testing.T) {
 	r := floortest.New(t, floortest.Manifest).Open(nil)
 	start(t, r, "PACK", monitor.Schedule{ID: "a", SKU: "BOWL"}, floortest.At(0))

@@ -14,8 +14,8 @@ const (
 	minute = 60_000
 	hour   = 60 * minute
 
-	// settleAfter is how long an input may be under way and still find its place without the tracker's going back to a state
-	// that was kept: ms.
+	// settleAfter is how long an input may be under way and still find its place without the tracker's going back to a
+	// state that was kept: ms.
 	settleAfter = 2 * minute
 )
 
@@ -91,15 +91,15 @@ func InputOf(s *signal.Signal) monitor.Input {
 // compare is the order of inputs.
 func compare(a, b monitor.Input) int { return monitor.Compare(&a, &b) }
 
-// feed gives the tracker an input that is no signal. The caller holds mu.
+// feed passes an input other than a signal to the tracker. The caller holds mu.
 func (tr *tracker) feed(in monitor.Input) {
 	tr.backfill.outdated = true
 	tr.asked++
 	tr.feedAll([]monitor.Input{in})
 }
 
-// feedAll gives the tracker inputs, in any order; it sorts them where they are. It costs as much as they are, and as what of
-// the tracker is later than the first of them, in whatever order they came. The caller holds mu.
+// feedAll passes inputs in any order to the tracker; it sorts them in place. It costs as much as they are, and as what
+// of the tracker is later than the first of them, in whatever order they came. The caller holds mu.
 func (tr *tracker) feedAll(inputs []monitor.Input) {
 	tr.touched = true
 	if !slices.IsSortedFunc(inputs, compare) {
@@ -117,8 +117,8 @@ func (tr *tracker) feedAll(inputs []monitor.Input) {
 	}
 }
 
-// snapshot is live as it was a while ago. What comes a little late, or changes a rate in the middle of many signals, is taken in
-// from there on, and not from the base on.
+// snapshot is live as it was a while ago. What comes a little late, or changes a rate in the middle of many signals, is
+// taken in from there on, and not from the base on.
 type snapshot struct {
 	state   *monitor.State // with the first applied of pending
 	applied int
@@ -137,8 +137,8 @@ func (n lengths) cut(o *monitor.Outputs) {
 	o.Segments, o.Minutes, o.Issues, o.Events = o.Segments[:n.segments], o.Minutes[:n.minutes], o.Issues[:n.issues], o.Events[:n.events]
 }
 
-// A checkpoint is worth its memory after so many inputs, and so many ms: of two there is one then that is older than what comes
-// a little late. Tests have them sooner.
+// A checkpoint is worth its memory after so many inputs, and so many ms: of two there is one then that is older than
+// what comes a little late. Tests have them sooner.
 var snapshotInputs, snapshotAfter = 256, int64(5_000)
 
 // takeSnapshot keeps a checkpoint of live where that is worth it. The caller holds mu.
@@ -217,7 +217,8 @@ type passed struct {
 	settled outputs
 }
 
-// settle lets the base take in what is older than the moment given, which is never before watermark. The caller holds mu.
+// settle lets the base take in what is older than the moment given, which is never before watermark. The caller holds
+// mu.
 func (tr *tracker) settle(to int64) error {
 	for full := tr.watermark - tr.watermark%hour + hour; full < to; full += hour {
 		if err := tr.advance(full); err != nil {
@@ -255,8 +256,8 @@ func (tr *tracker) advance(to int64) error {
 	return nil
 }
 
-// follow has the live state be that of a base which took in the first n inputs, and gave out so much then: the live state has
-// given out the same before. The caller holds mu.
+// follow has the live state be that of a base which took in the first n inputs, and gave out so much then: the live
+// state has given out the same before. The caller holds mu.
 func (tr *tracker) follow(n int, gave lengths) {
 	if tr.live == nil || tr.applied < n || tr.pending.len() == 0 || !gave.within(lengthsOf(&tr.fresh)) {
 		tr.live, tr.snapshots = nil, nil // to be made again when it is looked at
@@ -280,7 +281,8 @@ func fitted(list []monitor.Segment) []monitor.Segment {
 	return list
 }
 
-// outputs returns how much has come of the tracker that is not kept, and how much its states hold back. The caller holds mu.
+// outputs returns how much has come of the tracker that is not kept, and how much its states hold back. The caller
+// holds mu.
 func (tr *tracker) outputs() int {
 	n := tr.settled.count() + tr.base.Held()
 	if tr.live != nil {
@@ -289,8 +291,8 @@ func (tr *tracker) outputs() int {
 	return n
 }
 
-// settleMost lets the base take in the oldest of what is pending until no more than that many inputs are left, or none that
-// is older than newest, ms. The caller holds mu.
+// settleMost lets the base take in the oldest of what is pending until no more than that many inputs are left, or none
+// that is older than newest, ms. The caller holds mu.
 func (tr *tracker) settleMost(most int, newest int64) error {
 	n := tr.pending.len() - most
 	if n <= 0 {
@@ -302,7 +304,8 @@ func (tr *tracker) settleMost(most int, newest int64) error {
 	return nil
 }
 
-// news gives the events of the engine that rules have not been told yet, and notes them as told. The caller holds mu.
+// news returns the engine's events that rules were not notified of yet, and marks them as notified. The caller holds
+// mu.
 func (tr *tracker) news() (list []monitor.Event) {
 	for _, events := range [][]monitor.Event{tr.settled.Events, tr.fresh.Events} {
 		for i := range events {
@@ -365,8 +368,9 @@ func (tr *tracker) is() trackerState {
 	return trackerState{tr.version, tr.upsets, tr.asked, tr.rates, tr.watermark, tr.taken, tr.applied, tr.live != nil, tr.touched}
 }
 
-// recent returns the outputs that are not kept yet, up to now, ms, and the view at that moment. Where g is not nil and the tracker
-// has not changed since, it uses g's view instead of computing one. The caller owns the outputs, and holds mu.
+// recent returns the outputs that are not kept yet, up to now, ms, and the view at that moment. Where g is not nil and
+// the tracker has not changed since, it uses g's view instead of computing one. The caller owns the outputs, and holds
+// mu.
 func (tr *tracker) recent(now int64, g *glimpse) (monitor.Outputs, monitor.View, error) {
 	var v monitor.View
 	if g != nil && g.trackerState == tr.is() {

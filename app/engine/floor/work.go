@@ -37,18 +37,17 @@ type placed struct {
 	in      monitor.Input
 }
 
-// Do runs fn as the worker of an account, in one transaction: what it puts and records is stored together or not at all.
-// What happens by itself until now comes first: who acts between a schedule's end and the second in which that would be noted
-// meets the end.
-// After the commit the stations take the recorded inputs in, and watchers are told. fn may run more than once, so it must
-// have no effect but through the Work; it must not call Do. Errors: fn's, the store's; one that is Unavailable while
-// the stations are being read after a start.
+// Do runs fn as the worker of an account, in one transaction: what it puts and records is stored together or not at
+// all. What happens by itself until now comes first: who acts between a schedule's end and the second in which that
+// would be noted meets the end. After the commit the stations take the recorded inputs in, and watchers are told. fn
+// may run more than once, so it must have no effect but through the Work; it must not call Do. Errors: fn's, the
+// store's; one that is Unavailable while the stations are being read after a start.
 func (f *Floor) Do(accountID string, fn func(w *Work) error) error {
 	return f.work(accountID, func(wk *worker) error { return wk.update(fn) })
 }
 
-// Try is Do of a fn that only checks what it would do: its Work is Dry, and in a transaction that nothing can be put in. It
-// costs no sync.
+// Try is Do of a fn that only checks what it would do: its Work is Dry, and in a transaction that nothing can be put
+// in. It costs no sync.
 func (f *Floor) Try(accountID string, fn func(w *Work) error) error {
 	return f.work(accountID, func(wk *worker) error {
 		_, err := wk.attempt(wk.f.cfg.Store.View, func(w *Work) error {
@@ -170,7 +169,8 @@ func (wk *worker) takeIn(w *Work) {
 	}
 }
 
-// backfillNow computes the stations again that a Work made late, where that is soon done: whoever did it sees what came of it.
+// backfillNow computes the stations again that a Work made late, where that is soon done: whoever did it sees what came
+// of it.
 func (wk *worker) backfillNow(w *Work) {
 	now := w.Now
 	var late []*tracker
@@ -209,7 +209,7 @@ func (wk *worker) tell(w *Work) {
 	}
 }
 
-// Station gives a station with the configuration in force now. errdefs.NotFound.
+// Station returns a station with the configuration in force now. errdefs.NotFound.
 func (w *Work) Station(code string) (*station.Station, error) {
 	if s := w.worker.plan().Of(code); s != nil {
 		return s, nil
@@ -217,7 +217,7 @@ func (w *Work) Station(code string) (*station.Station, error) {
 	return nil, errdefs.New(errdefs.NotFound, "there is no station with this code")
 }
 
-// StationAt gives a station with the configuration in force at a moment, ms. errdefs.NotFound.
+// StationAt returns a station with the configuration in force at a moment, ms. errdefs.NotFound.
 func (w *Work) StationAt(code string, at int64) (*station.Station, error) {
 	if _, err := w.Station(code); err != nil {
 		return nil, err
@@ -229,11 +229,12 @@ func (w *Work) StationAt(code string, at int64) (*station.Station, error) {
 	return s, err
 }
 
-// Plan gives the configuration of all stations that is in force now. It is not to be changed.
+// Plan returns the configuration of all stations that is in force now. It is not to be changed.
 func (w *Work) Plan() *station.Plan { return w.worker.plan() }
 
-// Record adds an input to the ledger. It may lie in the past: then the station is computed again from there. It gives the
-// number by which, with its moment, Cancel takes it back; a Dry Work records nothing. errdefs.NotFound when there is no such station.
+// Record adds an input to the ledger. It may lie in the past: then the station is computed again from there. It gives
+// the number by which, with its moment, Cancel takes it back; a Dry Work records nothing. errdefs.NotFound when there
+// is no such station.
 func (w *Work) Record(stationCode string, in monitor.Input) (number uint64, err error) {
 	if w.worker.trackers[stationCode] == nil {
 		return 0, errdefs.New(errdefs.NotFound, "there is no station with this code")
@@ -263,7 +264,8 @@ func (w *Work) Record(stationCode string, in monitor.Input) (number uint64, err 
 	return number, nil
 }
 
-// Cancel takes back the record of a moment, ms, and number: it stays in the ledger, and no longer counts. errdefs.NotFound.
+// Cancel takes back the record of a moment, ms, and number: it stays in the ledger, and no longer counts.
+// errdefs.NotFound.
 func (w *Work) Cancel(stationCode string, at int64, number uint64) error {
 	k := ledgerKey(w.Account, stationCode, at, number)
 	r, err := ledger.Get(w.Tx, k)
@@ -318,8 +320,8 @@ func (w *Work) View(stationCode string) (monitor.View, error) {
 	return tr.view(w.Now)
 }
 
-// ViewAt shows a station as it was at a moment, ms, with all that is known of it now. It may compute for a while when the
-// moment is long ago. errdefs.NotFound.
+// ViewAt shows a station as it was at a moment, ms, with all that is known of it now. It may compute for a while when
+// the moment is long ago. errdefs.NotFound.
 func (w *Work) ViewAt(stationCode string, at int64) (monitor.View, error) {
 	tr := w.worker.trackers[stationCode]
 	if tr == nil {
@@ -335,7 +337,7 @@ func (w *Work) ViewAt(stationCode string, at int64) (monitor.View, error) {
 	return monitor.View{}, k
 }
 
-// Detail gives what is known of a station in [from, to), ms, whole minutes, before what this transaction does.
+// Detail returns what is known of a station in [from, to), ms, whole minutes, before what this transaction does.
 // errdefs.NotFound.
 func (w *Work) Detail(stationCode string, from, to int64) (*Detail, error) {
 	if w.worker.trackers[stationCode] == nil {
@@ -348,8 +350,9 @@ func (w *Work) Detail(stationCode string, from, to int64) (*Detail, error) {
 	return nil, k
 }
 
-// lookBack asks for a view of the past, or for what is known of a range up to to. Making it reads the log, which cannot be
-// done inside a transaction: so the transaction is given up with it as its error, and run once more when it is there.
+// lookBack asks for a view of the past, or for what is known of a range up to to. Making it reads the log, which cannot
+// be done inside a transaction: so the transaction is given up with it as its error, and run once more when it is
+// there.
 type lookBack struct {
 	station string
 	at, to  int64 // ms; to is 0 for a view

@@ -117,8 +117,8 @@ func (wk *worker) run() {
 	}
 }
 
-// guard calls fn. A panic in it is one account's failure, is told, and does not take the service down: what was being done is
-// computed again from what is kept.
+// guard calls fn. A panic in it is one account's failure, is told, and does not take the service down: what was being
+// done is computed again from what is kept.
 func (wk *worker) guard(fn func()) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -133,7 +133,7 @@ func (wk *worker) guard(fn func()) {
 	fn()
 }
 
-// ends tells whether the service stops: what takes long is then given up, and done at the next start.
+// ends reports whether the service stops: what takes long is then given up, and done at the next start.
 func (wk *worker) ends() bool {
 	select {
 	case <-wk.quit:
@@ -159,7 +159,8 @@ func (wk *worker) load() bool {
 	return err == nil
 }
 
-// prepare looks at the trackers that have something to take in since they were kept: who reads them first would wait for that.
+// prepare looks at the trackers that have something to take in since they were kept: who reads them first would wait
+// for that.
 func (wk *worker) prepare() {
 	now := wk.f.now()
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
@@ -231,8 +232,8 @@ func (wk *worker) pass(now int64) {
 	wk.got(now)
 }
 
-// clockBack has trackers computed again that have come to a time which the clock, having been set right, no longer shows: what
-// is kept of them knows nothing of what will yet happen until then.
+// clockBack has trackers computed again that have come to a time which the clock, having been set right, no longer
+// shows: what is kept of them knows nothing of what will yet happen until then.
 func (wk *worker) clockBack(now int64) {
 	if now < wk.f.cfg.Signals.Swept() {
 		return // the signals are gone, and the history could not be computed again
@@ -369,8 +370,8 @@ func (wk *worker) plan() *station.Plan {
 	return p
 }
 
-// replan brings the account's plan into force at the trackers, and makes those of stations that are new. What it costs is what
-// changed: trackers of stations that nothing touched are not looked at.
+// replan brings the account's plan into force at the trackers, and makes those of stations that are new. What it costs
+// is what changed: trackers of stations that nothing touched are not looked at.
 func (wk *worker) replan() error {
 	plan, err := wk.timeline.Now()
 	if err != nil {

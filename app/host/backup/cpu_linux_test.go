@@ -52,7 +52,7 @@ func benchmarkProcessorTime(b *testing.B, cfg Config, s *kv.Store) {
 	b.ReportMetric(system.Seconds()/gib, "system-s/GiB")
 }
 
-// usedTimes gives what this process has taken of the processors.
+// usedTimes returns what this process has taken of the processors.
 func usedTimes(b *testing.B) [2]time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -48,11 +48,11 @@ type File struct {
 	Name   string // path in the data directory, with slashes: tls/ca.key
 	Secret bool   // such as a private key: left out of what is not encrypted
 
-	// From is where the file is when that is not Name: a setting names it. One that cannot be read is left out, and the manifest
-	// says why.
+	// From is where the file is when that is not Name: a setting names it. One that cannot be read is left out, and the
+	// manifest says why.
 	From string
-	// Opens says that its first line is the passphrase of backups. It goes into those that it opens alone: whoever gets another
-	// one is not to open them too.
+	// Opens says that its first line is the passphrase of backups. It goes into those that it opens alone: whoever gets
+	// another one is not to open them too.
 	Opens bool
 }
 
@@ -66,11 +66,11 @@ type Result struct {
 
 // Create makes a backup at path. It is written beside, synced, read back, unpacked and checked, and only then given its
 // name. Nothing is left behind when it fails; a killed process can leave files whose names contain ".partial-", which a
-// later Create removes when the name is the same or one that the service gives, and app.db.backup in the data directory,
-// which the next Create removes.
+// later Create removes when the name is the same or one that the service gives, and app.db.backup in the data
+// directory, which the next Create removes.
 //
-// Errors: ErrExists without Overwrite; ErrWeak; ErrBusy; ErrNoRoom; kv.ErrDamaged when the store itself is; ErrDamaged when the disk
-// gives back something else than was written; those of the disk, which name the file; ctx's own.
+// Errors: ErrExists without Overwrite; ErrWeak; ErrBusy; ErrNoRoom; kv.ErrDamaged when the store itself is; ErrDamaged
+// when the disk gives back something else than was written; those of the disk, which name the file; ctx's own.
 func Create(ctx context.Context, cfg Config, path string) (Result, error) {
 	r, err := create(ctx, cfg, path)
 	return r, during("back up to "+path, err)
@@ -207,8 +207,8 @@ func copySynced(ctx context.Context, cfg Config, to, from *os.File) error {
 	}
 }
 
-// Write makes a backup that goes to w when it is finished and verified, a terminal's pipe for instance. It is in the data
-// directory until then. When Write fails, what was written lacks its end, and is refused by Verify and Restore.
+// Write makes a backup that goes to w when it is finished and verified, a terminal's pipe for instance. It is in the
+// data directory until then. When Write fails, what was written lacks its end, and is refused by Verify and Restore.
 // Result.File is empty; Share is not used. Errors: w's own, otherwise as Create.
 func Write(ctx context.Context, cfg Config, w io.Writer) (r Result, err error) {
 	const op = "back up"
@@ -288,8 +288,8 @@ func lockWork(dir string) (unlock func() error, err error) {
 	return unlock, err
 }
 
-// leftBy says which files killed processes left that were making a backup of a name, or of one that the service gives:
-// those have the time in them, and nobody makes one of the same name again.
+// leftBy returns which files killed processes left that were making a backup of a name, or of one that the service
+// gives: those have the time in them, and nobody makes one of the same name again.
 func leftBy(base string) func(name string) bool {
 	return func(name string) bool {
 		of, _, found := strings.Cut(name, partial)
@@ -297,8 +297,8 @@ func leftBy(base string) func(name string) bool {
 	}
 }
 
-// removePartials removes what killed processes left of the backups that are meant. Another machine may be writing to the
-// same share, so what is younger than a day stays.
+// removePartials removes what killed processes left of the backups that are meant. Another machine may be writing to
+// the same share, so what is younger than a day stays.
 func removePartials(dir string, meant func(name string) bool, now time.Time) error {
 	entries, err := os.ReadDir(filepath.Clean(dir)) // "" is the present directory
 	if err != nil {
@@ -377,7 +377,7 @@ func (p *packing) readFile(file File) (data []byte, omitted string, err error) {
 	return data, "", err
 }
 
-// hashFile gives the SHA-256 of a file.
+// hashFile returns the SHA-256 of a file.
 func hashFile(ctx context.Context, path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {

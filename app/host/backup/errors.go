@@ -48,7 +48,7 @@ func (e *Error) Error() string {
 	return strings.Join(path, ": ")
 }
 
-// Unwrap gives the kind and the cause.
+// Unwrap returns the kind and the cause.
 func (e *Error) Unwrap() []error {
 	var chain []error
 	for _, err := range []error{e.Kind, e.Err} {

@@ -33,8 +33,8 @@ const (
 // manualPrefix begins the names of backups that somebody asked for: manual-20261120T081530Z.backup.
 const manualPrefix = "manual-"
 
-// Stored is a backup in a folder. One that was made here was verified when it got its name; of one from elsewhere that is
-// encrypted only that it arrived whole is known until somebody verifies it with its passphrase.
+// Stored is a backup in a folder. One that was made here was verified when it got its name; of one from elsewhere that
+// is encrypted only that it arrived whole is known until somebody verifies it with its passphrase.
 type Stored struct {
 	Header
 	Name    string
@@ -72,8 +72,8 @@ func (f Folder) UpgradeName(at time.Time) string {
 	return free
 }
 
-// TrimUpgrades removes the oldest backups of upgrades and leaves the newest ones, and those of the names in keep whenever they
-// were made: a clock may have been ahead.
+// TrimUpgrades removes the oldest backups of upgrades and leaves the newest ones, and those of the names in keep
+// whenever they were made: a clock may have been ahead.
 func (f Folder) TrimUpgrades(keep ...string) error {
 	root, err := os.OpenRoot(string(f)) // root trims, and the folder is the service's
 	if err != nil {
@@ -161,8 +161,8 @@ func newestManual(dir string, now time.Time) (newest Kept) {
 	return newest
 }
 
-// isName tells whether a name may be that of a backup in a folder: letters, digits, points, hyphens and underlines, at
-// most 128 bytes, without a point at the start and with .backup at the end.
+// isName reports whether a name may be that of a backup in a folder: letters, digits, points, hyphens and underlines,
+// at most 128 bytes, without a point at the start and with .backup at the end.
 func isName(name string) bool {
 	odd := func(r rune) bool {
 		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(".-_", r)
@@ -185,7 +185,7 @@ func originOf(name string) Origin {
 	return Uploaded
 }
 
-// Path gives the path of a backup in the folder. Error: ErrNotFound, also for a name that no backup can have.
+// Path returns the path of a backup in the folder. Error: ErrNotFound, also for a name that no backup can have.
 func (f Folder) Path(name string) (string, error) {
 	path := filepath.Join(string(f), name)
 	if !isName(name) {
@@ -197,7 +197,7 @@ func (f Folder) Path(name string) (string, error) {
 	return path, nil
 }
 
-// UploadPath gives the path for a backup that is brought here under a name. Error: ErrName.
+// UploadPath returns the path for a backup that is brought here under a name. Error: ErrName.
 func (f Folder) UploadPath(name string) (string, error) {
 	if !isName(name) || originOf(name) != Uploaded {
 		return "", &Error{Op: "name backup", Kind: ErrName,
@@ -228,7 +228,7 @@ func (f Folder) Remove(name string) error {
 // Make makes the folder when it is not there, for its owner alone.
 func (f Folder) Make() error { return os.MkdirAll(string(f), 0o700) }
 
-// Ready tells whether backups can be put into the folder as far as can be seen. Error: ErrNotReady.
+// Ready reports whether backups can be put into the folder as far as can be seen. Error: ErrNotReady.
 func (f Folder) Ready() error {
 	info, err := os.Stat(string(f))
 	if err == nil && !info.IsDir() {

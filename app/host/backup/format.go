@@ -219,8 +219,8 @@ func readTable(r io.ReaderAt, size int64, header []byte) (t table, start int64, 
 	return t, start, nil
 }
 
-// decodeTable decodes the JSON of a table or of contents. Nearly all of either are SHA-256 in hexadecimal: one that holds much else is
-// refused before it takes many times its own size in memory.
+// decodeTable decodes the JSON of a table or of contents. Nearly all of either are SHA-256 in hexadecimal: one that
+// holds much else is refused before it takes many times its own size in memory.
 func decodeTable(text []byte, v any) error {
 	if n := bytes.Count(text, []byte{','}); n > 1024+len(text)/24 {
 		return fmt.Errorf("%d items in %d bytes make no sense", n, len(text))
@@ -251,7 +251,7 @@ func (c contents) check(parts int) error {
 	return nil
 }
 
-// plainName tells whether a name is a path below a directory, on every system alike.
+// plainName reports whether a name is a path below a directory, on every system alike.
 func plainName(name string) bool {
 	return name != "" && name != "." && !strings.ContainsAny(name, `\:`) && !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' }) &&
 		filepath.IsLocal(filepath.FromSlash(name)) && filepath.ToSlash(filepath.Clean(name)) == name

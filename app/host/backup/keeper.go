@@ -71,15 +71,15 @@ func (k *Keeper) Plan(schedule Schedule, policy Policy) {
 	}
 }
 
-// keeping gives the policy that holds now.
+// keeping returns the policy that holds now.
 func (k *Keeper) keeping() Policy {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.policy
 }
 
-// Run makes backups when they are due, until ctx ends; one that is being made ends with it. Failures are logged and told
-// by Status, and tried again after an hour; another backup or restore that is running is waited for.
+// Run makes backups when they are due, until ctx ends; one that is being made ends with it. Failures are logged and
+// told by Status, and tried again after an hour; another backup or restore that is running is waited for.
 func (k *Keeper) Run(ctx context.Context) {
 	pause := k.cfg.Delay
 	for {
@@ -221,8 +221,8 @@ func (k *Keeper) look() (next time.Time) {
 	return next
 }
 
-// Refresh reads what is in the folder: for the Status of a Keeper that does not run, and after somebody has put a backup
-// there.
+// Refresh reads what is in the folder: for the Status of a Keeper that does not run, and after somebody has put a
+// backup there.
 func (k *Keeper) Refresh() { k.look() }
 
 func (k *Keeper) change(f func(*Status)) {
@@ -231,7 +231,7 @@ func (k *Keeper) change(f func(*Status)) {
 	f(&k.status)
 }
 
-// Status says how the backups are doing. It reads no disk.
+// Status returns how the backups are doing. It reads no disk.
 func (k *Keeper) Status() Status {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -86,8 +86,8 @@ type packed struct {
 	offset int64
 }
 
-// syncEvery is after how many bytes what was written is synced and checked. Without, a file of gigabytes would be synced
-// at once, and the store's own syncs would wait behind it.
+// syncEvery is after how many bytes what was written is synced and checked. Without, a file of gigabytes would be
+// synced at once, and the store's own syncs would wait behind it.
 const syncEvery = 4 << 20
 
 // run writes the parts to f, and the end when all parts are in the file. Each is read back from the disk and unpacked,
@@ -185,7 +185,7 @@ func (p *packing) parts(ctx context.Context, files [][]byte, w *spoolWriter, che
 	return held, err
 }
 
-// take gives the content of every entry.
+// take returns the content of every entry.
 func (p *packing) take(ctx context.Context, files [][]byte, jobs chan<- job) (held kv.Contents, err error) {
 	give := func(j job) error {
 		select {

@@ -82,7 +82,7 @@ func openPool(dir, passphrase string, damaged map[string]bool) (*pool, error) {
 	return f, nil
 }
 
-// isPartName tells whether a file in the directory of parts has the name of one.
+// isPartName reports whether a file in the directory of parts has the name of one.
 func isPartName(name string) bool {
 	return len(name) == 2*digestSize && strings.Trim(name, "0123456789abcdef") == ""
 }
@@ -215,7 +215,8 @@ func (s *sharing) parts(ctx context.Context, spool *os.File) error {
 	return nil
 }
 
-// part takes one part to where it belongs: beside the file when it is large or lies there already (offset < 0), else into it.
+// part takes one part to where it belongs: beside the file when it is large or lies there already (offset < 0), else
+// into it.
 func (s *sharing) part(t *part, offset int64, spool *os.File, now time.Time) error {
 	s.p.progress.add(int(t.Size))
 	if t.Beside || t.Size >= partLeast {
@@ -278,11 +279,12 @@ func (s *sharing) tail() error {
 	return err
 }
 
-// Whole gives a backup as one file that needs no others: a folder's backup with the parts that it shares, for a download
-// or to be kept elsewhere, and any other as it is. begin is told how many bytes there will be, and says where to; nothing
-// follows when it gives nil. Every part is compared with its checksum before it is given, so what was given before an error
-// lacks its end, and is refused by Verify and Restore. It needs no passphrase, and the file stays as encrypted as it is.
-// Result.File is empty. Errors: the writer's own; ErrDamaged with the part; ErrNewer; those of the disk; ctx's own.
+// Whole returns a backup as one file that needs no others: a folder's backup with the parts that it shares, for a
+// download or to be kept elsewhere, and any other as it is. begin is told how many bytes there will be, and says where
+// to; nothing follows when it gives nil. Every part is compared with its checksum before it is given, so what was given
+// before an error lacks its end, and is refused by Verify and Restore. It needs no passphrase, and the file stays as
+// encrypted as it is. Result.File is empty. Errors: the writer's own; ErrDamaged with the part; ErrNewer; those of the
+// disk; ctx's own.
 func Whole(ctx context.Context, path string, begin func(size int64) io.Writer) (Result, error) {
 	r, err := whole(ctx, path, begin)
 	return r, during("read "+path, err)
@@ -359,7 +361,7 @@ func OpenWhole(ctx context.Context, path string) (r io.ReadCloser, size int64, e
 	}
 }
 
-// references gives the parts that the backups of a folder share, by file: any regular file that starts as a
+// references returns the parts that the backups of a folder share, by file: any regular file that starts as a
 // backup does, whatever its name. The error says which file cannot be read.
 func references(dir string) (refs map[string][]part, err error) {
 	entries, err := os.ReadDir(dir)
@@ -380,7 +382,7 @@ func references(dir string) (refs map[string][]part, err error) {
 	return refs, nil
 }
 
-// sharedParts gives the parts of a file that lie beside it; none of a file that is no backup, or is gone.
+// sharedParts returns the parts of a file that lie beside it; none of a file that is no backup, or is gone.
 func sharedParts(path string) (parts []part, err error) {
 	f, err := kv.OpenRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {

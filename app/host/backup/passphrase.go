@@ -34,8 +34,8 @@ func ReadPassphrase(path string) (string, error) {
 	return line, nil
 }
 
-// CheckNewPassphrase returns what keeps a text from encrypting a backup. Whoever has the file can try passphrases for as long
-// as they like, so that a short one protects nothing.
+// CheckNewPassphrase returns what keeps a text from encrypting a backup. Whoever has the file can try passphrases for
+// as long as they like, so that a short one protects nothing.
 func CheckNewPassphrase(text string) error {
 	if err := CheckPassphrase(text); err != nil {
 		return err
@@ -46,7 +46,7 @@ func CheckNewPassphrase(text string) error {
 	return nil
 }
 
-// CheckPassphrase tells what keeps a text from being a passphrase.
+// CheckPassphrase returns what keeps a text from being a passphrase.
 func CheckPassphrase(text string) error {
 	switch {
 	case text == "":

@@ -18,7 +18,8 @@ import (
 	"opsmon/kv"
 )
 
-// maxWorkFactor is age's own work factor: a backup never asks for more, and one that does would take the machine's memory.
+// maxWorkFactor is age's own work factor: a backup never asks for more, and one that does would take the machine's
+// memory.
 const maxWorkFactor = 18
 
 // opened is a backup whose manifest has been read.
@@ -34,8 +35,8 @@ type opened struct {
 	misfit   error               // the parts do not fill the file: some bytes are missing or too many
 }
 
-// open reads the header, the table and, when it can be read, the manifest of a file of so many bytes. A missing passphrase
-// is no failure. Errors: ErrDamaged, ErrNewer, ErrPassphrase.
+// open reads the header, the table and, when it can be read, the manifest of a file of so many bytes. A missing
+// passphrase is no failure. Errors: ErrDamaged, ErrNewer, ErrPassphrase.
 func open(r io.ReaderAt, size int64, dir, passphrase string) (*opened, error) {
 	h, raw, err := readHeader(io.NewSectionReader(r, 0, size))
 	if err != nil {
@@ -251,7 +252,7 @@ func noEOF(err error) error {
 	return err
 }
 
-// unpack gives the content of a part, and what it does not need back to the buffers; nothing without the passphrase.
+// unpack returns the content of a part, and what it does not need back to the buffers; nothing without the passphrase.
 func (o *opened) unpack(p piece, codec *codec, bufs *buffers) (content []byte, err error) {
 	if o.locked {
 		bufs.put(p.stored)
@@ -378,8 +379,8 @@ func openFile(path, passphrase string) (o *opened, f *os.File, err error) {
 	return o, f, nil
 }
 
-// Inspect reads what a backup says of itself, without looking at its entries. Without the passphrase of an encrypted one
-// it is the header alone, and Entries is nil. Errors: ErrDamaged, ErrNewer, ErrPassphrase for a wrong one.
+// Inspect reads what a backup says of itself, without looking at its entries. Without the passphrase of an encrypted
+// one it is the header alone, and Entries is nil. Errors: ErrDamaged, ErrNewer, ErrPassphrase for a wrong one.
 func Inspect(path, passphrase string) (Manifest, error) {
 	m, err := inspect(path, passphrase)
 	return m, during("inspect "+path, err)
@@ -401,9 +402,9 @@ type VerifyConfig struct {
 	Progress   func(done, total int64) // as in Config. May be nil
 }
 
-// Verify reads every byte of a backup, unpacks it, checks each value and counts each bucket of the store in it. It needs
-// nothing but the file, and the parts beside it if it shares any, and writes nothing. Errors: ErrDamaged with the part; ErrNewer; ErrPassphrase; those of the
-// disk; ctx's own.
+// Verify reads every byte of a backup, unpacks it, checks each value and counts each bucket of the store in it. It
+// needs nothing but the file, and the parts beside it if it shares any, and writes nothing. Errors: ErrDamaged with the
+// part; ErrNewer; ErrPassphrase; those of the disk; ctx's own.
 func Verify(ctx context.Context, cfg VerifyConfig) (Manifest, error) {
 	m, err := readAll(ctx, cfg.Path, cfg.Passphrase, checked, cfg.Progress)
 	return m, during("verify "+cfg.Path, err)

@@ -25,19 +25,20 @@ type RestoreConfig struct {
 	Progress  func(done, total int64) // as in Config. May be nil
 	Clock     func() time.Time        // nil = time.Now
 
-	// Usable says what keeps an app.yaml of a text from being used. Such a one from the backup takes the place of nothing, and
-	// such a one that is there makes room. nil = every text can be used.
+	// Usable says what keeps an app.yaml of a text from being used. Such a one from the backup takes the place of
+	// nothing, and such a one that is there makes room. nil = every text can be used.
 	Usable func(text []byte) error
 
 	step func(name string) // called between the steps, so that a test can stop there
 }
 
-// SettingsBeside is the name that a backup's app.yaml gets in the data directory when it cannot be used. It lies there until
-// somebody mends it and puts it in place, or removes it, or until the settings of a later backup are put in place.
+// SettingsBeside is the name that a backup's app.yaml gets in the data directory when it cannot be used. It lies there
+// until somebody mends it and puts it in place, or removes it, or until the settings of a later backup are put in
+// place.
 const SettingsBeside = settingsName + ".from-backup"
 
-// Prepared is a backup unpacked beside what it is to replace, verified and brought to this program's version. It must be
-// ended with Swap or Discard.
+// Prepared is a backup unpacked beside what it is to replace, verified and brought to this program's version. It must
+// be ended with Swap or Discard.
 type Prepared struct {
 	Manifest Manifest // of the backup; Leave takes entries out
 	Unusable error    // what keeps its app.yaml from being used; nil when nothing does, or it has none
@@ -50,9 +51,9 @@ type Prepared struct {
 const newDir = "restore.new"
 
 // Prepare unpacks a backup into the data directory, beside the store and without touching it, so the service may run
-// meanwhile. It verifies the backup, runs the migrations that its store lacks and Transform on it, and checks the result.
-// Errors: ErrDamaged with the part; ErrNewer; ErrPassphrase; ErrBusy; ErrNoRoom; those of a migration and of the disk;
-// ctx's own.
+// meanwhile. It verifies the backup, runs the migrations that its store lacks and Transform on it, and checks the
+// result. Errors: ErrDamaged with the part; ErrNewer; ErrPassphrase; ErrBusy; ErrNoRoom; those of a migration and of
+// the disk; ctx's own.
 func Prepare(ctx context.Context, cfg RestoreConfig) (*Prepared, error) {
 	p, err := prepare(ctx, cfg)
 	return p, during("restore "+cfg.Path, err)
@@ -156,7 +157,7 @@ func (p *Prepared) adapt(path string) error {
 	return errors.Join(err, s.Close())
 }
 
-// judge says whether the unpacked app.yaml, if there is one, can be used.
+// judge reports whether the unpacked app.yaml, if there is one, can be used.
 func (p *Prepared) judge() error {
 	text, err := os.ReadFile(filepath.Join(p.cfg.Dir, newDir, settingsName))
 	if errors.Is(err, os.ErrNotExist) {
@@ -173,7 +174,7 @@ func (p *Prepared) Leave(name string) {
 	p.Manifest.Entries = slices.DeleteFunc(slices.Clone(p.Manifest.Entries), func(e Entry) bool { return e.Name == name })
 }
 
-// Settings gives the text of the backup's app.yaml, when that is whole, and nil otherwise.
+// Settings returns the text of the backup's app.yaml, when that is whole, and nil otherwise.
 func (p *Prepared) Settings() ([]byte, error) {
 	if !slices.ContainsFunc(p.Manifest.Entries, func(e Entry) bool { return e.Kind == KindSettings && e.Name == settingsName }) {
 		return nil, nil
@@ -204,8 +205,8 @@ func (f fileSink) Add(content []byte) error { _, err := f.Write(content); return
 // Finish implements sink.
 func (f fileSink) Finish(Entry, Manifest) error { return f.Sync() }
 
-// Discard removes what Prepare has unpacked and leaves everything as it was. After Swap it does nothing, and after a Swap
-// that failed half-way it leaves what the next Recover needs.
+// Discard removes what Prepare has unpacked and leaves everything as it was. After Swap it does nothing, and after a
+// Swap that failed half-way it leaves what the next Recover needs.
 func (p *Prepared) Discard() error {
 	if p.unlock == nil {
 		return nil
@@ -243,7 +244,8 @@ const (
 
 // Swap puts what Prepare has unpacked in the place of what is there, which is kept as NAME.before-restore-TIME. The
 // service must not run. Killed at any step, the next Recover ends what was begun. A redacted app.yaml does not replace
-// one that is there and can be used, and one that cannot be used replaces none. Errors: ErrInUse, after which Swap may be called again or Discard; those of the disk.
+// one that is there and can be used, and one that cannot be used replaces none. Errors: ErrInUse, after which Swap may
+// be called again or Discard; those of the disk.
 func (p *Prepared) Swap() (Restored, error) {
 	r, err := p.swap()
 	return r, during("restore "+p.cfg.Path, err)
@@ -289,7 +291,7 @@ func (p *Prepared) swap() (r Restored, err error) {
 	return r, p.Discard()
 }
 
-// settle says what becomes of app.yaml when the backup's is of a kind.
+// settle returns what becomes of app.yaml when the backup's is of a kind.
 func (p *Prepared) settle(kind Kind) Settings {
 	text, err := os.ReadFile(filepath.Join(p.cfg.Dir, settingsName))
 	stays := err == nil && p.cfg.Usable(text) == nil // one that nobody can read is of no use
@@ -306,8 +308,8 @@ func (p *Prepared) settle(kind Kind) Settings {
 	return SettingsRestored
 }
 
-// Undo puts back what was there before Swap, for when the service does not become ready with what was restored, which is
-// kept as NAME.failed-restore-TIME. The service must not run. Errors: ErrInUse; those of the disk.
+// Undo puts back what was there before Swap, for when the service does not become ready with what was restored, which
+// is kept as NAME.failed-restore-TIME. The service must not run. Errors: ErrInUse; those of the disk.
 func (r Restored) Undo() error {
 	return during("undo the restore in "+r.dir, exchange(r.dir, r.undo, failpoint.At))
 }

@@ -35,8 +35,8 @@ type Kept struct {
 // nothing but its arguments.
 func (p Policy) Excess(all []Kept, disk file.Space) []Kept { return p.excess(all, nil, disk) }
 
-// excess is Excess for backups that share parts, listed by the name of their file: a part takes room once, and until the last backup
-// that it is in goes.
+// excess is Excess for backups that share parts, listed by the name of their file: a part takes room once, and until
+// the last backup that it is in goes.
 func (p Policy) excess(all []Kept, shared map[string][]part, disk file.Space) []Kept {
 	sorted := slices.Clone(all)
 	slices.SortFunc(sorted, func(a, b Kept) int { return cmp.Or(b.MadeAt.Compare(a.MadeAt), cmp.Compare(a.Name, b.Name)) })
@@ -80,7 +80,7 @@ func (p Policy) excess(all []Kept, shared map[string][]part, disk file.Space) []
 	return excess
 }
 
-// byAge tells which of some backups, the newest first, are kept as the last of a day, week or month.
+// byAge returns which of some backups, the newest first, are kept as the last of a day, week or month.
 func (p Policy) byAge(sorted []Kept) []bool {
 	keep := make([]bool, len(sorted))
 	for _, rule := range []struct {
@@ -110,8 +110,8 @@ const (
 // fileName is the name of a scheduled backup.
 func fileName(at time.Time) string { return namePrefix + at.UTC().Format(stampLayout) + nameSuffix }
 
-// List gives the scheduled backups in a folder, newest first. Files with other names are none of them. The size of one
-// that cannot be read is that of its file.
+// List returns the scheduled backups in a folder, newest first. Files with other names are none of them. The size of
+// one that cannot be read is that of its file.
 func List(dir string) ([]Kept, error) {
 	list, err := scheduled(dir)
 	if err != nil {
@@ -121,7 +121,8 @@ func List(dir string) ([]Kept, error) {
 	return list, nil
 }
 
-// sharedBy gives the parts that each backup of a list shares, by the name of its file, and adds their sizes in the list.
+// sharedBy returns the parts that each backup of a list shares, by the name of its file, and adds their sizes in the
+// list.
 func sharedBy(dir string, list []Kept) map[string][]part {
 	shared := map[string][]part{}
 	for i, b := range list {

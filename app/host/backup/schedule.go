@@ -47,10 +47,10 @@ type Status struct {
 	CleaningErr string    // why old backups could not be removed; "" when they could
 }
 
-// Healthy tells whether neither a failure nor a missing backup has to be looked into.
+// Healthy reports whether neither a failure nor a missing backup has to be looked into.
 func (s Status) Healthy() bool { return s.Error == "" && s.CleaningErr == "" && !s.Overdue }
 
-// Problem says what has to be looked into, in one sentence; "" when nothing has.
+// Problem returns what has to be looked into, in one sentence; "" when nothing has.
 func (s Status) Problem() string {
 	switch {
 	case s.Error != "":
@@ -63,8 +63,8 @@ func (s Status) Problem() string {
 	return ""
 }
 
-// due is when the next attempt is to be made. A failure from the future was noted while the clock was wrong: it must not
-// keep others from being tried.
+// due is when the next attempt is to be made. A failure from the future was noted while the clock was wrong: it must
+// not keep others from being tried.
 func due(s Schedule, newest, failed, now time.Time) time.Time {
 	next := s.Next(newest)
 	if retry := failed.Add(retryAfter); !failed.IsZero() && !failed.After(now) && retry.After(next) {
@@ -73,7 +73,7 @@ func due(s Schedule, newest, failed, now time.Time) time.Time {
 	return next
 }
 
-// overdue tells whether a backup has been due for too long. Where there is none yet, it has been due since the start.
+// overdue reports whether a backup has been due for too long. Where there is none yet, it has been due since the start.
 func overdue(s Schedule, newest, start, now time.Time) bool {
 	if s.Off {
 		return false

@@ -10,8 +10,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// inTheClear gives what may be kept of the settings without encryption, and the secret settings that are left out. Where settings
-// cannot be used nobody can say what is a secret: such that mention one, or what one stands in, are not kept at all.
+// inTheClear returns what may be kept of the settings without encryption, and the secret settings that are left out.
+// Where settings cannot be used nobody can say what is a secret: such that mention one, or what one stands in, are not
+// kept at all.
 func (p *packing) inTheClear(text []byte) (kept []byte, removed []string) {
 	for _, secret := range p.cfg.SecretSettings {
 		if p.header.UnusableSettings && mentions(text, strings.Split(secret, ".")...) {
@@ -21,7 +22,7 @@ func (p *packing) inTheClear(text []byte) (kept []byte, removed []string) {
 	return redact(text, p.cfg.SecretSettings)
 }
 
-// mentions tells whether one of some words is in a text, in whatever case.
+// mentions reports whether one of some words is in a text, in whatever case.
 func mentions(text []byte, words ...string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return bytes.Contains(bytes.ToLower(text), []byte(strings.ToLower(word))) })
 }
@@ -95,7 +96,7 @@ func removeSecrets(mapping *yaml.Node, prefix string, secrets []string) (removed
 	return removed
 }
 
-// isSecret tells whether a setting holds a secret. Its last name is enough: what it stands in may be misspelt.
+// isSecret reports whether a setting holds a secret. Its last name is enough: what it stands in may be misspelt.
 func isSecret(name string, secrets []string) bool {
 	last := func(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 	for _, secret := range secrets {

@@ -71,8 +71,8 @@ func pipeline[In, Out any](ctx context.Context, next func() (In, error), work fu
 }
 
 // turns keeps the work of a backup from taking every processor, so that writers find one free. With as many turns as
-// processors a backup would be no faster while many write: its work in short steps, after each of which whoever waits goes
-// first, would have to wait the more.
+// processors a backup would be no faster while many write: its work in short steps, after each of which whoever waits
+// goes first, would have to wait the more.
 type turns chan struct{}
 
 func newTurns() turns { return make(turns, max(1, runtime.GOMAXPROCS(0)-1)) }
@@ -87,12 +87,13 @@ func (t turns) give() { <-t }
 // stepSize is how many bytes are worked on in one step: about 0.1 ms to compress or to hash.
 const stepSize = 128 << 10
 
-// step ends a step of work. Who waits for a processor is served before it goes on. Without this, a goroutine of a backup
-// that wakes another one, which takes over its processor, and so on, would keep writers waiting for tens of milliseconds.
+// step ends a step of work. Who waits for a processor is served before it goes on. Without this, a goroutine of a
+// backup that wakes another one, which takes over its processor, and so on, would keep writers waiting for tens of
+// milliseconds.
 func step() { runtime.Gosched() }
 
-// buffers are used again, because a backup needs many large ones for a short time. They are kept until it ends: a sync.Pool
-// gives them up at every collection, and new ones bring the next collection on.
+// buffers are used again, because a backup needs many large ones for a short time. They are kept until it ends: a
+// sync.Pool gives them up at every collection, and new ones bring the next collection on.
 type buffers struct {
 	mu   sync.Mutex
 	free [][]byte
@@ -102,7 +103,7 @@ type buffers struct {
 // copy. What of it is not used takes no memory.
 const bufferSize = 5 << 20
 
-// get gives an empty buffer.
+// get returns an empty buffer.
 func (b *buffers) get() []byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -115,7 +116,7 @@ func (b *buffers) get() []byte {
 	return buf[:0]
 }
 
-// sized gives a buffer of a length, with any content.
+// sized returns a buffer of a length, with any content.
 func (b *buffers) sized(n int) []byte {
 	buf := b.get()
 	if cap(buf) < n {
@@ -154,8 +155,8 @@ func newCodec(way byte) (c *codec, err error) {
 	return c, err
 }
 
-// pack makes of a part that is not packed its form before encryption: the same, or what is in the buffer to then. It gives
-// the other of the two too, which is not needed any more.
+// pack makes of a part that is not packed its form before encryption: the same, or what is in the buffer to then. It
+// gives the other of the two too, which is not needed any more.
 func (c *codec) pack(to, plain []byte) (blob, spare []byte) {
 	var packed []byte
 	switch content := plain[1:]; c.way {
@@ -170,15 +171,16 @@ func (c *codec) pack(to, plain []byte) (blob, spare []byte) {
 	return packed, plain
 }
 
-// blockSize is how many bytes S2 packs at once: a larger one would save next to nothing, and its table be in no fast cache.
+// blockSize is how many bytes S2 packs at once: a larger one would save next to nothing, and its table be in no fast
+// cache.
 const blockSize = 64 << 10
 
-// worthPacking tells whether S2 saves enough of so many bytes. Packing and unpacking takes longer than all else that a
-// backup does with them, so what gets less than a third smaller is written faster as it is.
+// worthPacking reports whether S2 saves enough of so many bytes. Packing and unpacking takes longer than all else that
+// a backup does with them, so what gets less than a third smaller is written faster as it is.
 func worthPacking(packed, content int) bool { return packed <= content/3*2 }
 
-// packS2 packs in steps. What comes out is one block of S2's, as if it had been packed at once. It gives nil when it is not
-// worth it, for which the beginning stands.
+// packS2 packs in steps. What comes out is one block of S2's, as if it had been packed at once. It gives nil when it is
+// not worth it, for which the beginning stands.
 func packS2(to, content []byte) []byte {
 	to = binary.AppendUvarint(append(to, packedS2), uint64(len(content)))
 	first, most := len(to), s2.MaxEncodedLen(blockSize)
@@ -205,8 +207,8 @@ func appendBlock(to, content []byte) []byte {
 	return to[:from+len(block)]
 }
 
-// unpack gives the content of a part, in the buffer or as it is in the part, and the other of the two, which is not needed
-// any more.
+// unpack returns the content of a part, in the buffer or as it is in the part, and the other of the two, which is not
+// needed any more.
 func (c *codec) unpack(to, blob []byte) (content, spare []byte, err error) {
 	if len(blob) == 0 {
 		return nil, nil, errors.New("it is empty")

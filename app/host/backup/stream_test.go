@@ -15,8 +15,8 @@ func noise(n int) []byte {
 	return out
 }
 
-// TestPack packs what gets smaller, keeps what does not, and gives back what went in. Buffers come back too, and never the
-// same one twice.
+// TestPack packs what gets smaller, keeps what does not, and gives back what went in. Buffers come back too, and never
+// the same one twice.
 func TestPack(t *testing.T) {
 	texts := bytes.Repeat([]byte("the press stopped; "), 1<<15)
 	for name, c := range map[string]struct {
@@ -61,7 +61,7 @@ func TestPack(t *testing.T) {
 	}
 }
 
-// same tells whether two slices begin at the same byte.
+// same reports whether two slices begin at the same byte.
 func same(a, b []byte) bool { return cap(a) > 0 && cap(b) > 0 && &a[:1][0] == &b[:1][0] }
 
 // TestPackS2IsOneBlock: what is packed in steps is a block that S2 alone makes sense of.

@@ -47,10 +47,10 @@ type Auto struct {
 	told    time.Time  // when the log last told of the authority's end
 }
 
-// Open loads the authority in the directory, or makes it, loads the certificate that is kept there as long as it is right, or issues
-// one, and keeps it right until Close. It writes the authority's two files once, and ServerFile with each new certificate. Errors: a wrong Name; a
-// directory or file that cannot be read or written; files that are damaged, do not belong together, or are not both
-// there, with what to do.
+// Open loads the authority in the directory, or makes it, loads the certificate that is kept there as long as it is
+// right, or issues one, and keeps it right until Close. It writes the authority's two files once, and ServerFile with
+// each new certificate. Errors: a wrong Name; a directory or file that cannot be read or written; files that are
+// damaged, do not belong together, or are not both there, with what to do.
 func Open(cfg Config) (*Auto, error) {
 	return open(cfg, disk{dir: cfg.Dir})
 }
@@ -96,17 +96,17 @@ func (a *Auto) Close() {
 	<-a.done
 }
 
-// TLS gives a listener's configuration: TLS 1.2 or later with forward secrecy, HTTP/2, and the certificate that is in
+// TLS returns a listener's configuration: TLS 1.2 or later with forward secrecy, HTTP/2, and the certificate that is in
 // use when a client connects.
 func (a *Auto) TLS() *tls.Config { return configuration(a.get) }
 
-// CA gives the authority's certificate.
+// CA returns the authority's certificate.
 func (a *Auto) CA() *CA { return &a.ca.CA }
 
-// Fingerprint gives the authority's, as CA.Fingerprint does.
+// Fingerprint returns the authority's, as CA.Fingerprint does.
 func (a *Auto) Fingerprint() string { return a.ca.Fingerprint() }
 
-// Problems gives what is wrong now, as sentences for people that say what to do; none when all is well. The authority
+// Problems returns what is wrong now, as sentences for people that say what to do; none when all is well. The authority
 // ends within a year, the clock shows a time before it was made, or it may not vouch for names or addresses that the
 // machine has. The log has those too.
 func (a *Auto) Problems() []string {
@@ -120,28 +120,28 @@ func (a *Auto) Problems() []string {
 	return list
 }
 
-// omission says what the certificates leave out.
+// omission returns what the certificates leave out.
 func (a *Auto) omission() string {
 	return fmt.Sprintf("the certificate leaves out %s, since the authority was made before the machine had these and may not vouch for them: use other names or addresses, or %s", strings.Join(a.omitted, ", "), anew(a.cfg.Dir))
 }
 
-// Expires gives the end of the time of the certificate in use. It is renewed long before.
+// Expires returns the end of the time of the certificate in use. It is renewed long before.
 func (a *Auto) Expires() time.Time { return a.current.Load().tls.Leaf.NotAfter }
 
-// Hosts gives the names and addresses in the certificate in use, sorted. The caller must not change them.
+// Hosts returns the names and addresses in the certificate in use, sorted. The caller must not change them.
 func (a *Auto) Hosts() ([]string, []netip.Addr) {
 	l := a.current.Load()
 	return l.names, l.addrs
 }
 
-// Reachable gives the names and addresses in the certificate in use by which other machines reach this one, the best
+// Reachable returns the names and addresses in the certificate in use by which other machines reach this one, the best
 // for people first: the address that the machine itself would use, its name on the local network, and the others.
 func (a *Auto) Reachable() []string {
 	names, addrs := a.Hosts()
 	return reachable(names, addrs, a.cfg.Name+".local", outward())
 }
 
-// get gives the certificate for a connection. One that came to an address which is not in the certificate came to one
+// get returns the certificate for a connection. One that came to an address which is not in the certificate came to one
 // that the machine has got since the last look.
 func (a *Auto) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	l := a.current.Load()
@@ -166,7 +166,7 @@ func (a *Auto) watch(ctx context.Context) {
 	}
 }
 
-// hosts gives what the appliance is reached by: what Hosts tells, its name, and the machine to itself.
+// hosts returns what the appliance is reached by: what Hosts tells, its name, and the machine to itself.
 func (a *Auto) hosts() ([]string, []netip.Addr) {
 	names, addrs := a.cfg.Hosts()
 	names = append(slices.Clone(names), a.cfg.Name, a.cfg.Name+".local", "localhost")
@@ -194,7 +194,8 @@ func (a *Auto) refresh() {
 	a.renew("")
 }
 
-// renew makes a new certificate for a reason, or, for none, where the one in use is not right any more. The caller holds the lock.
+// renew makes a new certificate for a reason, or, for none, where the one in use is not right any more. The caller
+// holds the lock.
 func (a *Auto) renew(reason string) {
 	now := a.cfg.Clock()
 	names, addrs := a.permitted(a.hosts())

@@ -72,15 +72,15 @@ func parseCA(text []byte) (*x509.Certificate, error) {
 	return cert, nil
 }
 
-// DER gives the certificate as devices install it. Its SHA-256 is the fingerprint. The caller must not change it.
+// DER returns the certificate as devices install it. Its SHA-256 is the fingerprint. The caller must not change it.
 func (c *CA) DER() []byte { return c.cert.Raw }
 
-// PEM gives the certificate as text.
+// PEM returns the certificate as text.
 func (c *CA) PEM() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.cert.Raw})
 }
 
-// Fingerprint gives the SHA-256 of the certificate in the usual form, 32 pairs of hexadecimal digits in capitals with
+// Fingerprint returns the SHA-256 of the certificate in the usual form, 32 pairs of hexadecimal digits in capitals with
 // colons between: what people compare before they trust it.
 func (c *CA) Fingerprint() string { return fingerprint(c.cert.Raw) }
 
@@ -93,17 +93,17 @@ func fingerprint(der []byte) string {
 	return strings.Join(pairs, ":")
 }
 
-// Name gives what devices list the authority under.
+// Name returns what devices list the authority under.
 func (c *CA) Name() string { return c.cert.Subject.CommonName }
 
-// Expires gives the end of the authority's time. Nothing renews it: a new authority has to be trusted by each device
+// Expires returns the end of the authority's time. Nothing renews it: a new authority has to be trusted by each device
 // anew, so a person decides when, by deleting ca.crt and ca.key and starting the service again.
 func (c *CA) Expires() time.Time { return c.cert.NotAfter }
 
 // lastYear is how long before the authority's end that end is a problem: many devices have to trust a new one by then.
 const lastYear = 365 * 24 * time.Hour
 
-// Problems gives what is wrong with the authority in a directory at a time, as sentences for people that say what to
+// Problems returns what is wrong with the authority in a directory at a time, as sentences for people that say what to
 // do; none when all is well.
 func (c *CA) Problems(now time.Time, dir string) []string {
 	switch end := c.cert.NotAfter; {
@@ -117,7 +117,7 @@ func (c *CA) Problems(now time.Time, dir string) []string {
 	return nil
 }
 
-// anew says how to get a new authority.
+// anew returns how to get a new authority.
 func anew(dir string) string {
 	return fmt.Sprintf("delete %s and %s in %s and start the service again, after which every device has to trust the new authority", CAFile, CAKeyFile, dir)
 }
@@ -215,7 +215,7 @@ func writeKey(d disk) (crypto.Signer, error) {
 	return key, d.write(CAKeyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
 }
 
-// belongs tells whether a key is that of a certificate.
+// belongs reports whether a key is that of a certificate.
 func belongs(key crypto.Signer, cert *x509.Certificate) bool {
 	public, ok := key.Public().(interface{ Equal(crypto.PublicKey) bool })
 	return ok && public.Equal(cert.PublicKey)
@@ -252,7 +252,7 @@ func makeCA(key crypto.Signer, now time.Time, label string, names []string, addr
 	return x509.ParseCertificate(der)
 }
 
-// permittedNames gives the names that the authority may vouch for, and all below each.
+// permittedNames returns the names that the authority may vouch for, and all below each.
 func permittedNames(names []string) []string {
 	list := []string{"localhost", "local", "lan", "internal", "home.arpa"}
 	for _, name := range names {
@@ -288,10 +288,10 @@ func permittedRanges(addrs []netip.Addr) []*net.IPNet {
 	return ranges
 }
 
-// within tells whether a name is a domain or below it.
+// within reports whether a name is a domain or below it.
 func within(name, domain string) bool { return name == domain || strings.HasSuffix(name, "."+domain) }
 
-// permitsName tells whether clients that hold to the name constraints accept a name from this authority.
+// permitsName reports whether clients that hold to the name constraints accept a name from this authority.
 func (c *CA) permitsName(name string) bool {
 	return slices.ContainsFunc(c.cert.PermittedDNSDomains, func(domain string) bool { return within(name, domain) })
 }

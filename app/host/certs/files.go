@@ -89,19 +89,19 @@ func (f *Files) Close() {
 	<-f.done
 }
 
-// TLS gives a listener's configuration: TLS 1.2 or later with forward secrecy, HTTP/2, and the certificate that is in
+// TLS returns a listener's configuration: TLS 1.2 or later with forward secrecy, HTTP/2, and the certificate that is in
 // use when a client connects.
 func (f *Files) TLS() *tls.Config {
 	return configuration(func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &f.current.Load().tls, nil })
 }
 
-// CA gives nil: the plant's own certificate has an issuer that others know.
+// CA returns nil: the plant's own certificate has an issuer that others know.
 func (f *Files) CA() *CA { return nil }
 
-// Fingerprint gives the SHA-256 of the certificate in use, as CA.Fingerprint does.
+// Fingerprint returns the SHA-256 of the certificate in use, as CA.Fingerprint does.
 func (f *Files) Fingerprint() string { return fingerprint(f.current.Load().tls.Leaf.Raw) }
 
-// Hosts gives the names and addresses in the certificate in use. The caller must not change them.
+// Hosts returns the names and addresses in the certificate in use. The caller must not change them.
 func (f *Files) Hosts() ([]string, []netip.Addr) {
 	cert := f.current.Load().tls.Leaf
 	var addrs []netip.Addr
@@ -113,7 +113,7 @@ func (f *Files) Hosts() ([]string, []netip.Addr) {
 	return cert.DNSNames, addrs
 }
 
-// Reachable gives the names and addresses in the certificate in use by which other machines reach this one, names
+// Reachable returns the names and addresses in the certificate in use by which other machines reach this one, names
 // first. One with a wildcard is no name.
 func (f *Files) Reachable() []string { return named(f.current.Load().tls.Leaf) }
 
@@ -152,10 +152,10 @@ func named(cert *x509.Certificate) []string {
 	return list
 }
 
-// Expires gives the end of the time of the certificate in use.
+// Expires returns the end of the time of the certificate in use.
 func (f *Files) Expires() time.Time { return f.current.Load().tls.Leaf.NotAfter }
 
-// Problems gives what is wrong with the certificate in use now, as sentences for people; none when all is well.
+// Problems returns what is wrong with the certificate in use now, as sentences for people; none when all is well.
 // Browsers may refuse it: it is expired or soon will be, not yet valid, not for servers, names no host, its issuers'
 // certificates are missing or do not follow each other, or others can read its key.
 func (f *Files) Problems() []string {
@@ -193,7 +193,7 @@ func untimely(cert *x509.Certificate, now time.Time) []string {
 
 func day(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 
-// chain tells what is wrong with the certificates that stand after the first. Whether devices trust the last one's
+// chain returns what is wrong with the certificates that stand after the first. Whether devices trust the last one's
 // issuer cannot be known here.
 func chain(cert tls.Certificate) string {
 	last := cert.Leaf

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// machine gives a function that tells the machine's names and its addresses. It goes by what the machine itself
+// machine returns a function that tells the machine's names and its addresses. It goes by what the machine itself
 // knows: asking a name server can take long where there is none.
 func machine() func() ([]string, []netip.Addr) {
 	var last []netip.Addr // what was known when the system did not answer
@@ -36,7 +36,7 @@ func machine() func() ([]string, []netip.Addr) {
 	}
 }
 
-// hostNames gives the names that a machine goes by: its own with and without a domain, and the one that its operating
+// hostNames returns the names that a machine goes by: its own with and without a domain, and the one that its operating
 // system answers to on the local network.
 func hostNames(name, domain string) []string {
 	label, _, qualified := strings.Cut(name, ".")
@@ -47,7 +47,7 @@ func hostNames(name, domain string) []string {
 	return names
 }
 
-// outward gives the address that the machine uses towards other networks. Nothing is sent. The zero address is for
+// outward returns the address that the machine uses towards other networks. Nothing is sent. The zero address is for
 // machines that know no way out of their network.
 func outward() netip.Addr {
 	c, err := net.Dial("udp4", "192.0.2.1:9") // an address of nobody's (RFC 5737)
@@ -58,8 +58,8 @@ func outward() netip.Addr {
 	return c.LocalAddr().(*net.UDPAddr).AddrPort().Addr()
 }
 
-// Reachable gives the names and addresses by which other machines reach this one, as Auto.Reachable does, for services
-// that have no certificate. label is the appliance's.
+// Reachable returns the names and addresses by which other machines reach this one, as Auto.Reachable does, for
+// services that have no certificate. label is the appliance's.
 func Reachable(label string) []string {
 	names, addrs := machine()()
 	return reachable(tidyNames(names), tidyAddrs(addrs), label+".local", outward())
@@ -72,8 +72,9 @@ func Machine(label string) ([]string, []netip.Addr) {
 }
 
 // reachable sorts out what other machines can use: first the address first, then the name, further names and further
-// addresses. Networks in 172.16.0.0/12 come late, since most are between a machine and its own containers. Further names of
-// one label below .local are left out: only the machine's operating system could answer to them, and many do not.
+// addresses. Networks in 172.16.0.0/12 come late, since most are between a machine and its own containers. Further
+// names of one label below .local are left out: only the machine's operating system could answer to them, and many do
+// not.
 func reachable(names []string, addrs []netip.Addr, name string, first netip.Addr) []string {
 	inner := netip.MustParsePrefix("172.16.0.0/12")
 	rank := func(addr netip.Addr) int {
@@ -106,7 +107,7 @@ func reachable(names []string, addrs []netip.Addr, name string, first netip.Addr
 	return list
 }
 
-// searchDomain gives the first domain in which the machine looks up short names (resolv.conf(5)), "" when there is
+// searchDomain returns the first domain in which the machine looks up short names (resolv.conf(5)), "" when there is
 // none.
 func searchDomain(text string) string {
 	found := ""
@@ -146,7 +147,7 @@ func tidyAddrs(addrs []netip.Addr) []netip.Addr {
 	return slices.Compact(out)
 }
 
-// IsHostName tells whether a name, in lower case, can stand in a certificate: labels of letters, digits, hyphens
+// IsHostName reports whether a name, in lower case, can stand in a certificate: labels of letters, digits, hyphens
 // and the underscores that Windows allows.
 func IsHostName(name string) bool {
 	if len(name) > 253 {
@@ -160,7 +161,7 @@ func IsHostName(name string) bool {
 	return true
 }
 
-// IsLabel tells whether a text is a label of a host's name (RFC 1123 section 2.1), in lower case.
+// IsLabel reports whether a text is a label of a host's name (RFC 1123 section 2.1), in lower case.
 func IsLabel(text string) bool {
 	if text == "" || len(text) > 63 || text[0] == '-' || text[len(text)-1] == '-' {
 		return false

@@ -2,7 +2,7 @@ package certs
 
 import "golang.org/x/sys/windows"
 
-// fullNames gives the name that the machine has in its domain.
+// fullNames returns the name that the machine has in its domain.
 func fullNames() []string {
 	buffer := make([]uint16, 256)
 	n := uint32(len(buffer))

@@ -24,7 +24,7 @@ type leaf struct {
 	addrs []netip.Addr
 }
 
-// has tells whether the certificate is for the address that a connection came to, as far as that is known.
+// has reports whether the certificate is for the address that a connection came to, as far as that is known.
 func (l *leaf) has(c net.Conn) bool {
 	if c == nil {
 		return true
@@ -33,7 +33,7 @@ func (l *leaf) has(c net.Conn) bool {
 	return !ok || slices.Contains(l.addrs, at.AddrPort().Addr().Unmap().WithZone(""))
 }
 
-// believe gives what to take for the time. The authority was made by a clock too: before that it cannot be, and after
+// believe returns what to take for the time. The authority was made by a clock too: before that it cannot be, and after
 // the authority's end no certificate can be made.
 func (a *authority) believe(clock time.Time) time.Time {
 	if first := a.cert.NotBefore.Add(backdate); clock.Before(first) {
@@ -81,7 +81,7 @@ func (a *authority) issue(clock time.Time, names []string, addrs []netip.Addr) (
 	return &leaf{tls: tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: cert}, names: names, addrs: addrs}, nil
 }
 
-// commonName gives the first name that fits where a subject's may have 64 characters. Nothing goes by it.
+// commonName returns the first name that fits where a subject's may have 64 characters. Nothing goes by it.
 func commonName(names []string) string {
 	if i := slices.IndexFunc(names, func(name string) bool { return len(name) <= 64 }); i >= 0 {
 		return names[i]
@@ -89,7 +89,7 @@ func commonName(names []string) string {
 	return "opsmon"
 }
 
-// stale tells why a certificate has to be made anew, "" when it is still good.
+// stale returns why a certificate has to be made anew, "" when it is still good.
 func (a *authority) stale(l *leaf, clock time.Time, names []string, addrs []netip.Addr) string {
 	cert := l.tls.Leaf
 	switch now := a.believe(clock); {
@@ -103,7 +103,7 @@ func (a *authority) stale(l *leaf, clock time.Time, names []string, addrs []neti
 	return ""
 }
 
-// timely tells whether the time that is believed is within the certificate's.
+// timely reports whether the time that is believed is within the certificate's.
 func (a *authority) timely(l *leaf, clock time.Time) bool {
 	now := a.believe(clock)
 	return !now.Before(l.tls.Leaf.NotBefore) && !now.After(l.tls.Leaf.NotAfter)

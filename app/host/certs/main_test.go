@@ -147,7 +147,7 @@ func connect(address, name string, ca *CA, now time.Time, change ...func(*tls.Co
 	return c, nil
 }
 
-// met gives the certificate that a server shows.
+// met returns the certificate that a server shows.
 func met(t *testing.T, address, name string, ca *CA, now time.Time) *x509.Certificate {
 	t.Helper()
 	c, err := connect(address, name, ca, now)

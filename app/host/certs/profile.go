@@ -50,7 +50,7 @@ const profileText = `<?xml version="1.0" encoding="UTF-8"?>
 </plist>
 `
 
-// Profile gives the certificate as a configuration profile, which iPads and iPhones install. It is not signed: nobody
+// Profile returns the certificate as a configuration profile, which iPads and iPhones install. It is not signed: nobody
 // is there who could vouch for it. The same authority has the same profile, so that installing it again replaces it.
 func (c *CA) Profile() []byte {
 	var name strings.Builder

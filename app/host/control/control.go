@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Client gives an HTTP client for the service that uses a data directory. The host of request addresses does
+// Client returns an HTTP client for the service that uses a data directory. The host of request addresses does
 // not matter. The error is ErrNotRunning when no service answers there.
 func Client(dataDir string) (*http.Client, error) {
 	conn, err := dial(dataDir)

@@ -98,7 +98,7 @@ func short(dir string, fn func(dir string) error) error {
 	return fn(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
 }
 
-// peer gives the user at the other end.
+// peer returns the user at the other end.
 func peer(c *net.UnixConn) (int, error) {
 	raw, err := c.SyscallConn()
 	if err != nil {

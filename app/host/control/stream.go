@@ -49,7 +49,7 @@ func (s *Stream) frame(kind byte, payload []byte) error {
 	return s.err
 }
 
-// Progress tells how far the operation is. It may be called often: most calls write nothing.
+// Progress returns how far the operation is. It may be called often: most calls write nothing.
 func (s *Stream) Progress(done, total int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

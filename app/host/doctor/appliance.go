@@ -158,7 +158,7 @@ func (e *exam) covers(c *Certificate) []Finding {
 	return nil
 }
 
-// isFor tells whether the certificate is for a name (RFC 9525 section 6.3).
+// isFor reports whether the certificate is for a name (RFC 9525 section 6.3).
 func (c *Certificate) isFor(name string) bool {
 	_, parent, _ := strings.Cut(name, ".")
 	return slices.ContainsFunc(c.Names, func(one string) bool {

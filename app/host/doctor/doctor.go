@@ -1,6 +1,7 @@
 // Package doctor looks for what keeps the service from working on the machine that it is on: the port and the
-// firewall before it, the clock and the time zone, room and rights on the disk, the store, the certificate, names, backups, and
-// the operating system's service. Each finding says what is wrong and the command that mends it. It changes nothing.
+// firewall before it, the clock and the time zone, room and rights on the disk, the store, the certificate, names,
+// backups, and the operating system's service. Each finding says what is wrong and the command that mends it. It
+// changes nothing.
 package doctor
 
 import (
@@ -78,8 +79,8 @@ type Certificate struct {
 	Own      bool         // from the appliance's own authority
 }
 
-// CertificateOf gives a certificate as the service's status tells of it: endsAt is RFC 3339, or what cannot be read where it
-// is not known; hosts are names and addresses.
+// CertificateOf returns a certificate as the service's status tells of it: endsAt is RFC 3339, or what cannot be read
+// where it is not known; hosts are names and addresses.
 func CertificateOf(endsAt string, hosts, problems []string, own bool) *Certificate {
 	c := &Certificate{Problems: problems, Own: own}
 	c.Expires, _ = time.Parse(time.RFC3339, endsAt) // zero where it fails
@@ -153,8 +154,8 @@ func Examine(ctx context.Context, m Machine, s Subject) []Finding {
 	})
 }
 
-// Watch makes the checks that a running service can make of itself in a moment: settings, the clock, the time zone, disk space, the
-// certificate, and backups.
+// Watch makes the checks that a running service can make of itself in a moment: settings, the clock, the time zone,
+// disk space, the certificate, and backups.
 func Watch(ctx context.Context, m Machine, s Subject) []Finding {
 	e := &exam{m, s}
 	return examine(ctx, []check{{"settings", e.settings}, {"clock", e.clock}, {"time zone", e.zone}, {"disk space", e.space}, {"certificate", e.certificate}, {"backup", e.backup}})
@@ -186,7 +187,7 @@ func wrong(problem, fix string) Finding { return Finding{Problem: problem, Fix: 
 // well is that nothing is wrong, or that it could not be looked at.
 func well(note string) []Finding { return []Finding{{OK: true, Note: note}} }
 
-// orWell gives what was found, or that nothing is wrong.
+// orWell returns what was found, or that nothing is wrong.
 func orWell(found []Finding, note string) []Finding {
 	if len(found) > 0 {
 		return found
@@ -194,7 +195,7 @@ func orWell(found []Finding, note string) []Finding {
 	return well(note)
 }
 
-// beyond tells whether other machines are to reach an address that is listened on.
+// beyond reports whether other machines are to reach an address that is listened on.
 func beyond(listen string) bool {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil || host == "localhost" {
@@ -204,7 +205,7 @@ func beyond(listen string) bool {
 	return err != nil || !ip.Unmap().IsLoopback()
 }
 
-// port gives the port of an address, 0 for none.
+// port returns the port of an address, 0 for none.
 func port(listen string) int {
 	_, text, err := net.SplitHostPort(listen)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"opsmon/kv/file"
 )
 
-// Local gives the machine that the program runs on.
+// Local returns the machine that the program runs on.
 func Local() Machine {
 	return Machine{
 		OS: runtime.GOOS, Clock: time.Now, Zone: time.Local,
@@ -92,9 +92,9 @@ func state() (service.State, error) {
 	return s.State()
 }
 
-// files lists the data directory and what is in it, in its folder of certificates, and in that of files which a restore has
-// brought. All of those are secret; which of the others are is known by their names: the store, the settings, which may hold
-// a password, and keys.
+// files lists the data directory and what is in it, in its folder of certificates, and in that of files which a restore
+// has brought. All of those are secret; which of the others are is known by their names: the store, the settings, which
+// may hold a password, and keys.
 func files(dir string) ([]File, error) {
 	first, err := inspect(dir, false)
 	if err != nil {
@@ -131,7 +131,8 @@ func files(dir string) ([]File, error) {
 	return list, nil
 }
 
-// secret tells whether a file is, by its name: those that a restore has kept are called as what they were, with more behind it.
+// secret reports whether a file is, by its name: those that a restore has kept are called as what they were, with more
+// behind it.
 func secret(name string) bool {
 	return filepath.Ext(name) == ".db" || slices.ContainsFunc([]string{"app.db", "app.yaml", certs.CAKeyFile, certs.ServerFile}, func(of string) bool { return strings.HasPrefix(name, of) })
 }

@@ -59,7 +59,7 @@ func (e *exam) port(ctx context.Context) []Finding {
 	return orWell(found, e.Listen+" answers")
 }
 
-// ports gives what is listened on.
+// ports returns what is listened on.
 func (e *exam) ports() (list []Port) {
 	for _, p := range append([]Port{{"listen", e.Listen}, {"clearListen", e.ClearListen}}, e.More...) {
 		if p.Listen != "" {
@@ -69,12 +69,12 @@ func (e *exam) ports() (list []Port) {
 	return list
 }
 
-// outside tells whether other machines are to reach any of them.
+// outside reports whether other machines are to reach any of them.
 func (e *exam) outside() bool {
 	return slices.ContainsFunc(e.ports(), func(p Port) bool { return beyond(p.Listen) })
 }
 
-// lan gives the first address of the machine on a network, "" where it is on none.
+// lan returns the first address of the machine on a network, "" where it is on none.
 func (e *exam) lan() string {
 	for _, host := range e.Hosts {
 		if _, err := netip.ParseAddr(host); err == nil {
@@ -216,7 +216,7 @@ func (e *exam) nft(ctx context.Context, needed []opening) (found []Finding, has 
 	return orWell(found, "nftables has rules for the ports"), true
 }
 
-// accepts tells whether a rule that accepts names a port, alone or in a set.
+// accepts reports whether a rule that accepts names a port, alone or in a set.
 func accepts(rules string, o opening) bool {
 	for line := range strings.Lines(rules) {
 		_, ports, names := strings.Cut(line, o.proto+" dport ")

@@ -17,7 +17,8 @@ const (
 	maxAttributes = 64
 )
 
-// attributes are a line's, in the order of the log; the last of a name counts. Those in groups have dots in their names.
+// attributes are a line's, in the order of the log; the last of a name counts. Those in groups have dots in their
+// names.
 type attributes []attribute
 
 type attribute struct {
@@ -49,7 +50,7 @@ func (all attributes) add(prefix string, a slog.Attr) attributes {
 	return append(all, one)
 }
 
-// valueOf gives a value as JSON: what JSON has no kind for is text, as the log writes it.
+// valueOf returns a value as JSON: what JSON has no kind for is text, as the log writes it.
 func valueOf(v slog.Value) json.RawMessage {
 	switch v.Kind() { // most are of these, and a line is noted for each request that writes
 	case slog.KindString:
@@ -94,7 +95,7 @@ func quoted(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// json gives the attributes as one object.
+// json returns the attributes as one object.
 func (all attributes) json() json.RawMessage {
 	size := 2
 	for _, a := range all {

@@ -139,7 +139,7 @@ func (r *Responder) silence() {
 	}
 }
 
-// usable gives the interfaces that have an address, and a text that changes when one of them or its addresses do.
+// usable returns the interfaces that have an address, and a text that changes when one of them or its addresses do.
 func (r *Responder) usable() (interfaces []net.Interface, on string, err error) {
 	all, err := r.cfg.Interfaces()
 	if err != nil {
@@ -212,7 +212,7 @@ func ctxError(ctx context.Context) error {
 	return nil
 }
 
-// own tells whether an address is this machine's.
+// own reports whether an address is this machine's.
 func own(addr netip.Addr) bool {
 	found, err := net.InterfaceAddrs()
 	if err != nil {
@@ -221,7 +221,7 @@ func own(addr netip.Addr) bool {
 	return slices.ContainsFunc(found, func(one net.Addr) bool { return is(one, addr) })
 }
 
-// is tells whether an interface's address is a given one.
+// is reports whether an interface's address is a given one.
 func is(one net.Addr, addr netip.Addr) bool {
 	p, err := netip.ParsePrefix(one.String())
 	return err == nil && p.Addr().Unmap() == addr.Unmap().WithZone("")
@@ -257,7 +257,7 @@ func listen(interfaces []net.Interface, options ...mdns.ServerOption) (*mdns.Con
 	return conn, nil
 }
 
-// lan gives the interfaces of the networks that the machine is on.
+// lan returns the interfaces of the networks that the machine is on.
 func lan() ([]net.Interface, error) {
 	all, err := net.Interfaces()
 	return slices.DeleteFunc(all, func(one net.Interface) bool { return !suits(one.Flags) }), err

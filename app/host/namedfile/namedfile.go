@@ -35,7 +35,7 @@ func Read(path string) ([]byte, error) {
 	return data, err
 }
 
-// FirstLine gives the first line of a file's text, without its end: the secret of a file that holds one.
+// FirstLine returns the first line of a file's text, without its end: the secret of a file that holds one.
 func FirstLine(text []byte) string {
 	line, _, _ := bytes.Cut(text, []byte("\n"))
 	return string(bytes.TrimSuffix(line, []byte("\r")))

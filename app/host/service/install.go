@@ -56,7 +56,7 @@ func checkPath(what, p string) error {
 	return nil
 }
 
-// sameFile tells whether two files hold the same bytes.
+// sameFile reports whether two files hold the same bytes.
 func sameFile(a, b string) (bool, error) {
 	x, err := digest(a)
 	if err != nil {
@@ -80,7 +80,7 @@ func digest(name string) ([]byte, error) {
 	return h.Sum(nil), err
 }
 
-// holds tells whether a file has exactly this text.
+// holds reports whether a file has exactly this text.
 func holds(name, text string) bool {
 	b, err := os.ReadFile(name)
 	return err == nil && string(b) == text

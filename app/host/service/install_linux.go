@@ -30,7 +30,7 @@ type machine struct {
 	state   State
 }
 
-// Allowed tells whether this user may install services; command is what is to be run with more rights. Error:
+// Allowed reports whether this user may install services; command is what is to be run with more rights. Error:
 // ErrUnsupported, or what to do.
 func Allowed(command string) error {
 	if err := supported(); err != nil {
@@ -52,7 +52,7 @@ func newMachine() (*machine, error) {
 	return &machine{s, st}, err
 }
 
-// Install gives the steps that bring the service to what cfg says; the last one has it running. They may be taken any
+// Install returns the steps that bring the service to what cfg says; the last one has it running. They may be taken any
 // number of times: what is there already is left, or brought up to date.
 func Install(cfg InstallConfig) ([]Step, error) {
 	if err := checkDataDir(cfg.DataDir); err != nil {
@@ -147,7 +147,7 @@ func writeStep(name, text string) (step Step, needed bool) {
 	return step, true
 }
 
-// MayWrite tells whether the installed service may write to folders outside of its data directory; Install lets it.
+// MayWrite reports whether the installed service may write to folders outside of its data directory; Install lets it.
 func MayWrite(dataDir string, folders []string) bool {
 	text := FoldersUnit(dataDir, folders)
 	return text == "" || holds(foldersDropIn, text)
@@ -183,7 +183,7 @@ func makeUser() error {
 	return err
 }
 
-// ids gives the numbers of the service's user and group. A person's account of that name is refused: the person would
+// ids returns the numbers of the service's user and group. A person's account of that name is refused: the person would
 // own the plant's data.
 func ids() (uid, gid int, err error) {
 	u, err := user.Lookup(User)
@@ -226,7 +226,7 @@ func putText(name, text string) error {
 	return file.Replace(name, strings.NewReader(text), file.Options{Mode: 0o644})
 }
 
-// ownedByUser tells whether a directory is there and the service's user's.
+// ownedByUser reports whether a directory is there and the service's user's.
 func ownedByUser(dir string) (bool, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -259,7 +259,8 @@ func makeDataDir(dir string) error {
 		}
 		return err
 	}
-	// It gets its name when it has its owner: one that is left between the two would be somebody else's at the next try.
+	// It gets its name when it has its owner: one that is left between the two would be somebody else's at the next
+	// try.
 	beside := filepath.Join(filepath.Dir(dir), "."+filepath.Base(dir)+".new")
 	if err := os.Mkdir(beside, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
@@ -311,7 +312,7 @@ func writeSettings(dir string, content []byte) (err error) {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// Uninstall gives the steps that take the service off the machine. The data stay; Purge takes them. The error is
+// Uninstall returns the steps that take the service off the machine. The data stay; Purge takes them. The error is
 // ErrNotInstalled when there is nothing to take.
 func Uninstall() ([]Step, State, error) {
 	m, err := newMachine()
@@ -350,14 +351,14 @@ func removeUnit() error {
 	return run("systemctl", "daemon-reload")
 }
 
-// RemoveUser gives the step that removes the service's user, once nothing of it is left.
+// RemoveUser returns the step that removes the service's user, once nothing of it is left.
 func RemoveUser() []Step {
 	_, _, err := ids()
 	return []Step{{What: "remove the system user " + User, Done: err != nil, do: func(context.Context) error { return run("userdel", User) }}}
 }
 
-// LastWords gives what the service has said last since a time: its errors, else its last lines, else what systemd itself
-// says of it.
+// LastWords returns what the service has said last since a time: its errors, else its last lines, else what systemd
+// itself says of it.
 func LastWords(since time.Time) string {
 	_ = run("journalctl", "--sync")
 	show := []string{"--no-pager", "--quiet", "--output=cat", "--lines=10", "--since=@" + strconv.FormatInt(since.Unix(), 10)}

@@ -25,7 +25,7 @@ import (
 // realSCM is this machine.
 type realSCM struct{ service *Service }
 
-// Install gives the steps that bring the service to what cfg says; the last one has it running. They may be taken any
+// Install returns the steps that bring the service to what cfg says; the last one has it running. They may be taken any
 // number of times: what is there already is left, or brought up to date.
 func Install(cfg InstallConfig) ([]Step, error) {
 	if err := checkPath("the data directory", cfg.DataDir); err != nil {
@@ -53,8 +53,8 @@ func Install(cfg InstallConfig) ([]Step, error) {
 	return scmInstall(m, cfg, target, st, fresh, err == nil), nil
 }
 
-// Uninstall gives the steps that take the service off the machine. The data stay. The error is ErrNotInstalled when there
-// is nothing to take.
+// Uninstall returns the steps that take the service off the machine. The data stay. The error is ErrNotInstalled when
+// there is nothing to take.
 func Uninstall() ([]Step, State, error) {
 	m, st, err := newMachine()
 	if err != nil {
@@ -66,13 +66,13 @@ func Uninstall() ([]Step, State, error) {
 	return scmUninstall(m, st), st, nil
 }
 
-// MayWrite gives true: on Windows the rights of a folder alone count.
+// MayWrite returns true: on Windows the rights of a folder alone count.
 func MayWrite(string, []string) bool { return true }
 
-// RemoveUser gives no step: Windows removes the virtual account with the service.
+// RemoveUser returns no step: Windows removes the virtual account with the service.
 func RemoveUser() []Step { return nil }
 
-// Allowed tells whether this user may install services; command is what is to be run with more rights.
+// Allowed reports whether this user may install services; command is what is to be run with more rights.
 func Allowed(command string) error {
 	m, err := mgr.Connect()
 	if errors.Is(err, windows.ERROR_ACCESS_DENIED) {
@@ -341,7 +341,7 @@ func output(name string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// LastWords gives the last events that the service has left in the event log since a time.
+// LastWords returns the last events that the service has left in the event log since a time.
 func LastWords(since time.Time) string {
 	query := fmt.Sprintf("/q:*[System[Provider[@Name='%s'] and TimeCreated[@SystemTime >= '%s']]]", Name, since.UTC().Format("2006-01-02T15:04:05.000Z"))
 	out, err := output("wevtutil", "qe", "Application", query, "/c:5", "/rd:true", "/f:xml")

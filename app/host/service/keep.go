@@ -16,9 +16,9 @@ type KeepConfig struct {
 }
 
 // Keep is the service's side of the talk with the service manager, until ctx ends: that it is ready, once it answers;
-// then again and again that it lives, each time after a Probe that returned; at last that it stops. A service that hangs
-// falls silent, and is ended and started again. An error of Probe is told, and is no reason to be ended: starting again
-// mends neither a full disk nor a damaged store. Outside of a service manager it only waits for ctx.
+// then again and again that it lives, each time after a Probe that returned; at last that it stops. A service that
+// hangs falls silent, and is ended and started again. An error of Probe is told, and is no reason to be ended: starting
+// again mends neither a full disk nor a damaged store. Outside of a service manager it only waits for ctx.
 func Keep(ctx context.Context, cfg KeepConfig) {
 	if !Managed() {
 		<-ctx.Done()
@@ -62,7 +62,7 @@ func (cfg KeepConfig) notify(state string) {
 	}
 }
 
-// sleep tells whether the time went by before ctx ended.
+// sleep reports whether the time went by before ctx ended.
 func sleep(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():

@@ -15,7 +15,7 @@ func notify(state string) error {
 	return err
 }
 
-// watchInterval gives the time between two signs of life: a third of what systemd waits for one. 0 = it wants none.
+// watchInterval returns the time between two signs of life: a third of what systemd waits for one. 0 = it wants none.
 func watchInterval() time.Duration {
 	d, err := daemon.SdWatchdogEnabled(false)
 	if err != nil {

@@ -45,7 +45,7 @@ func newManager(t *testing.T, watchdog time.Duration) *manager {
 	return m
 }
 
-// next gives what is said next, "" for nothing within d.
+// next returns what is said next, "" for nothing within d.
 func (m *manager) next(d time.Duration) string {
 	select {
 	case s := <-m.said:
@@ -55,8 +55,8 @@ func (m *manager) next(d time.Duration) string {
 	}
 }
 
-// TestKeep: systemd is told that the service is ready when it answers, that it lives after each probe that returned, with
-// or without an error, nothing while a probe hangs, and that it stops.
+// TestKeep: systemd is told that the service is ready when it answers, that it lives after each probe that returned,
+// with or without an error, nothing while a probe hangs, and that it stops.
 func TestKeep(t *testing.T) {
 	const watchdog, long = 300 * time.Millisecond, 10 * time.Second
 	m := newManager(t, watchdog)

@@ -18,7 +18,7 @@ type PermanentError struct{ Err error }
 // Error implements error.
 func (e *PermanentError) Error() string { return e.Err.Error() }
 
-// Unwrap gives the failure itself.
+// Unwrap returns the failure itself.
 func (e *PermanentError) Unwrap() error { return e.Err }
 
 // priorities are the prefixes of a line by which systemd's journal knows how grave it is (sd-daemon(3)).
@@ -29,7 +29,8 @@ const (
 	priorityDebug   = "<7>"
 )
 
-// journalHandler writes records for systemd's journal: with a priority, and without the time that the journal has itself.
+// journalHandler writes records for systemd's journal: with a priority, and without the time that the journal has
+// itself.
 type journalHandler struct {
 	level    slog.Leveler
 	handlers map[string]slog.Handler // by priority

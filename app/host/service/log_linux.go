@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// Managed tells whether the service manager started this process as the service.
+// Managed reports whether the service manager started this process as the service.
 func Managed() bool { return os.Getenv("NOTIFY_SOCKET") != "" }
 
-// journal tells whether standard error is a stream to systemd's journal.
+// journal reports whether standard error is a stream to systemd's journal.
 func journal() bool {
 	var st syscall.Stat_t
 	if err := syscall.Fstat(int(os.Stderr.Fd()), &st); err != nil {
@@ -20,8 +20,8 @@ func journal() bool {
 	return os.Getenv("JOURNAL_STREAM") == fmt.Sprintf("%d:%d", st.Dev, st.Ino)
 }
 
-// NewHandler gives the handler of log records: as systemd's journal wants them when stderr goes there, else as plain text
-// to stderr.
+// NewHandler returns the handler of log records: as systemd's journal wants them when stderr goes there, else as plain
+// text to stderr.
 func NewHandler(stderr io.Writer, level slog.Leveler) slog.Handler {
 	if journal() {
 		return newJournalHandler(stderr, level)
@@ -29,7 +29,7 @@ func NewHandler(stderr io.Writer, level slog.Leveler) slog.Handler {
 	return slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})
 }
 
-// Complain tells why the process ends: to stderr, as an error in the journal when that is it.
+// Complain reports why the process ends: to stderr, as an error in the journal when that is it.
 func Complain(stderr io.Writer, text string) {
 	if journal() {
 		complain(stderr, text)

@@ -40,7 +40,7 @@ type eventHandler struct {
 	level slog.Leveler
 }
 
-// NewHandler gives the handler of log records: to the event log in a service, else as plain text to stderr.
+// NewHandler returns the handler of log records: to the event log in a service, else as plain text to stderr.
 func NewHandler(stderr io.Writer, level slog.Leveler) slog.Handler {
 	if !Managed() {
 		return slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})
@@ -93,7 +93,7 @@ func report(level slog.Level, text string) error {
 	return l.Warning(eventWarning, text)
 }
 
-// Complain tells why the process ends: in the event log for a service, else to stderr.
+// Complain reports why the process ends: in the event log for a service, else to stderr.
 func Complain(stderr io.Writer, text string) {
 	if Managed() {
 		_ = report(slog.LevelError, text) // there is nowhere else to say it

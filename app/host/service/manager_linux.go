@@ -14,7 +14,7 @@ import (
 
 const unitName = Name + ".service"
 
-// supported tells whether systemd runs this machine.
+// supported reports whether systemd runs this machine.
 func supported() error {
 	if info, err := os.Stat("/run/systemd/system"); err != nil || !info.IsDir() {
 		return ErrUnsupported
@@ -83,7 +83,7 @@ func output(name string, args ...string) (string, error) {
 	return stdout.String(), nil
 }
 
-// packageOf tells which package manager a file belongs to.
+// packageOf returns which package manager a file belongs to.
 func packageOf(path string) string {
 	if path == "" {
 		return ""

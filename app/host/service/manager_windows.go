@@ -118,7 +118,7 @@ func installedByMSI() string {
 	return "msi"
 }
 
-// registered gives how a service starts and its command line.
+// registered returns how a service starts and its command line.
 func registered(s *mgr.Service) (startType uint32, command string, err error) {
 	for n := uint32(1 << 10); ; {
 		b := make([]byte, n)
@@ -133,7 +133,7 @@ func registered(s *mgr.Service) (startType uint32, command string, err error) {
 	}
 }
 
-// processStart gives the time at which a process began, zero when that cannot be read.
+// processStart returns the time at which a process began, zero when that cannot be read.
 func processStart(pid uint32) time.Time {
 	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, pid)
 	if err != nil {

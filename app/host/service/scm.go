@@ -73,8 +73,8 @@ type scm interface {
 	run(name string, args ...string) error
 }
 
-// scmInstall gives the steps of Install on Windows. fresh says that the program is the same and registered in the same
-// way, and settings that there is an app.yaml already.
+// scmInstall returns the steps of Install on Windows. fresh says that the program is the same and registered in the
+// same way, and settings that there is an app.yaml already.
 func scmInstall(m scm, cfg InstallConfig, target string, st State, fresh, settings bool) []Step {
 	plain := func(what string, done bool, do func() error) Step {
 		return Step{What: what, Done: done, do: func(context.Context) error { return do() }}
@@ -103,7 +103,7 @@ func scmInstall(m scm, cfg InstallConfig, target string, st State, fresh, settin
 	}})
 }
 
-// scmUninstall gives the steps of Uninstall on Windows.
+// scmUninstall returns the steps of Uninstall on Windows.
 func scmUninstall(m scm, st State) []Step {
 	return []Step{
 		{What: "stop the service", Done: !st.Running, do: m.stop},
@@ -132,8 +132,8 @@ func joinPorts(ports []int, between string) string {
 const mdnsPort = 5353
 
 // firewall lets the LAN reach the program at ports, and nothing else; with no ports, nothing at all. Rules of ours that
-// are there already go first. The rules are for every profile: Windows takes a plant's network for a public one as often
-// as not.
+// are there already go first. The rules are for every profile: Windows takes a plant's network for a public one as
+// often as not.
 func firewall(m scm, program string, ports []int) error {
 	deleted := m.run("netsh", "advfirewall", "firewall", "delete", "rule", "name="+FirewallRule) // an error when there is none
 	if len(ports) == 0 {
@@ -157,13 +157,13 @@ type commandError struct{ said string }
 
 func (e *commandError) Error() string { return e.said }
 
-// dataDirRights gives the rights of a data directory: the system's, administrators' and the service's own account's, all
-// of them for everything in it, and nobody else's.
+// dataDirRights returns the rights of a data directory: the system's, administrators' and the service's own account's,
+// all of them for everything in it, and nobody else's.
 func dataDirRights(sid string) string {
 	return "D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;FA;;;" + sid + ")"
 }
 
-// serviceSID gives the SID of a service's account, which Windows makes of its name.
+// serviceSID returns the SID of a service's account, which Windows makes of its name.
 func serviceSID(name string) string {
 	var b []byte
 	for _, c := range utf16.Encode([]rune(strings.Map(unicode.ToUpper, name))) {
@@ -183,14 +183,14 @@ const (
 	administrators = "S-1-5-32-544"
 )
 
-// mayOwn tells whether a data directory that was there may belong to an account: whoever owns it can give themselves any
-// right in it, so it must be the system's, the administrators', the service's or of who installs it. Anybody may make
-// folders where the usual one is.
+// mayOwn reports whether a data directory that was there may belong to an account: whoever owns it can give themselves
+// any right in it, so it must be the system's, the administrators', the service's or of who installs it. Anybody may
+// make folders where the usual one is.
 func mayOwn(owner, me, service string) bool {
 	return slices.Contains([]string{localSystem, administrators, service, me}, owner)
 }
 
-// admits tells whether rights in SDDL may let a service's account in: by itself, or by a group that it is in.
+// admits reports whether rights in SDDL may let a service's account in: by itself, or by a group that it is in.
 func admits(sddl, sid string) bool {
 	for _, who := range []string{sid, "S-1-5-80-0", "WD", "AU", "BU", "SU"} { // all services, everyone, authenticated users, users, services
 		if strings.Contains(sddl, ";;;"+who+")") {

@@ -27,7 +27,7 @@ type UnitConfig struct {
 	DataDir string
 }
 
-// Unit gives the text of app.service. Paths may hold any character but line ends that a file system takes.
+// Unit returns the text of app.service. Paths may hold any character but line ends that a file system takes.
 func Unit(cfg UnitConfig) string {
 	directory := "StateDirectory=app\nStateDirectoryMode=0700"
 	if cfg.DataDir != defaultDataDir {
@@ -39,7 +39,7 @@ func Unit(cfg UnitConfig) string {
 	).Replace(unitTemplate)
 }
 
-// protectHome gives the strictest protection of the users' own directories with which the service reaches paths.
+// protectHome returns the strictest protection of the users' own directories with which the service reaches paths.
 func protectHome(paths ...string) string {
 	if slices.ContainsFunc(paths, func(p string) bool { return below(p, "/home") || below(p, "/root") || below(p, "/run/user") }) {
 		return "read-only"
@@ -49,8 +49,8 @@ func protectHome(paths ...string) string {
 
 func below(p, dir string) bool { return p == dir || strings.HasPrefix(p, dir+"/") }
 
-// FoldersUnit gives the text of a drop-in that lets the service write to folders outside of its data directory, "" for
-// none. They need not be there: a share that cannot be mounted does not keep the service from starting.
+// FoldersUnit returns the text of a drop-in that lets the service write to folders outside of its data directory, ""
+// for none. They need not be there: a share that cannot be mounted does not keep the service from starting.
 func FoldersUnit(dataDir string, folders []string) string {
 	folders = slices.DeleteFunc(slices.Clone(folders), func(f string) bool { return below(f, dataDir) })
 	if len(folders) == 0 {
@@ -113,7 +113,7 @@ func quoteUnit(s string) string {
 	return b.String()
 }
 
-// execStart gives the command line of a unit's text, drop-ins included, in the words that quoteUnit makes or that
+// execStart returns the command line of a unit's text, drop-ins included, in the words that quoteUnit makes or that
 // people write: the last ExecStart counts.
 func execStart(text string) []string {
 	var argv []string

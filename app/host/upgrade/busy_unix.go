@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// busy tells whether a program could not be run because it is still open for writing.
+// busy reports whether a program could not be run because it is still open for writing.
 func busy(err error) bool { return errors.Is(err, syscall.ETXTBSY) }

@@ -6,5 +6,5 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// busy tells whether a program could not be run because it is still open, by a scanner for instance.
+// busy reports whether a program could not be run because it is still open, by a scanner for instance.
 func busy(err error) bool { return errors.Is(err, windows.ERROR_SHARING_VIOLATION) }

@@ -50,8 +50,8 @@ func (j journal) write(dir string, handOver func(string) error) error {
 	return file.Replace(filepath.Join(dir, journalName), bytes.NewReader(text), file.Options{Ready: handOver})
 }
 
-// readJournal reads the journal; nil when there is none, or none that can be read: it is written whole, so what cannot be
-// read says nothing, and the store's own version decides.
+// readJournal reads the journal; nil when there is none, or none that can be read: it is written whole, so what cannot
+// be read says nothing, and the store's own version decides.
 func readJournal(dir string) *journal {
 	text, err := namedfile.Read(filepath.Join(dir, journalName)) // the service's user may have put a device there
 	if err != nil {
@@ -64,9 +64,9 @@ func readJournal(dir string) *journal {
 	return &j
 }
 
-// Recover puts the store of before an upgrade back when a rollback was broken off after the old program had been put back.
-// store is the version of the store that the calling program works with. It must be called before the store is opened.
-// Errors: those of backup.Exchange.
+// Recover puts the store of before an upgrade back when a rollback was broken off after the old program had been put
+// back. store is the version of the store that the calling program works with. It must be called before the store is
+// opened. Errors: those of backup.Exchange.
 func Recover(dir string, store int) error {
 	j := readJournal(dir)
 	if j == nil || j.Step != stepRollback || store != j.FromStore {
@@ -89,14 +89,14 @@ func (j *journal) putStoreBack(dir string, step func(string)) error {
 	}}.Do(dir)
 }
 
-// Pending tells whether an upgrade or a rollback has not come to its end.
+// Pending reports whether an upgrade or a rollback has not come to its end.
 func Pending(dir string) bool {
 	return file.Exists(filepath.Join(dir, journalName)) || file.Exists(filepath.Join(dir, keptName))
 }
 
-// Settle ends an upgrade that was broken off: it is called by a service that has been ready for a Probation. holds is what its
-// store holds, as Config.Holds says it. While an upgrade is at work it does nothing, since that may have to go back. Error:
-// ErrLost, which leaves everything to app rollback.
+// Settle ends an upgrade that was broken off: it is called by a service that has been ready for a Probation. holds is
+// what its store holds, as Config.Holds says it. While an upgrade is at work it does nothing, since that may have to go
+// back. Error: ErrLost, which leaves everything to app rollback.
 func Settle(dir string, holds map[string]int) error {
 	if !Pending(dir) {
 		return nil

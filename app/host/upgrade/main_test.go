@@ -130,8 +130,8 @@ func newPlant(t testing.TB) plant {
 	return p
 }
 
-// install puts a program somewhere without opening it for writing: a process that is begun at the same moment would hold
-// it open, and it could not be run.
+// install puts a program somewhere without opening it for writing: a process that is begun at the same moment would
+// hold it open, and it could not be run.
 func install(t testing.TB, from, to string) {
 	t.Helper()
 	if err := os.Link(from, to); err != nil {
@@ -213,7 +213,7 @@ func (p plant) signal(signal os.Signal) error {
 	return os.Remove(p.pidFile())
 }
 
-// gone gives an error when a process has ended.
+// gone returns an error when a process has ended.
 func gone(process *os.Process) error {
 	if err := process.Signal(syscall.Signal(0)); err != nil {
 		return err
@@ -268,8 +268,8 @@ func (p plant) ready(t testing.TB) {
 	}
 }
 
-// expect sees that the service runs with a version of the program and of the store, that the store holds what it did, and
-// that nothing is left of an upgrade.
+// expect sees that the service runs with a version of the program and of the store, that the store holds what it did,
+// and that nothing is left of an upgrade.
 func (p plant) expect(t testing.TB, version string, store int) {
 	t.Helper()
 	p.ready(t)

@@ -8,8 +8,9 @@ import (
 	"opsmon/kv"
 )
 
-// pin gives a path that leads to a directory, which this process has just made, whatever becomes of its name. Root needs it:
-// the data directory is the service's own, who could put another directory, full of links, in the place of that name.
+// pin returns a path that leads to a directory, which this process has just made, whatever becomes of its name. Root
+// needs it: the data directory is the service's own, who could put another directory, full of links, in the place of
+// that name.
 func pin(path string) (pinned string, release func(), err error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
 	if err != nil {

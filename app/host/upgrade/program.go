@@ -37,7 +37,7 @@ const product = "opsmon"
 // askTime is how long a program may take to say what it is.
 const askTime = 30 * time.Second
 
-// identify tells what a program is. It is looked at before it is run.
+// identify returns what a program is. It is looked at before it is run.
 func identify(ctx context.Context, path string) (p Program, err error) {
 	built, err := buildinfo.ReadFile(path)
 	if err != nil || built.Path != product {
@@ -103,8 +103,8 @@ func sumOf(path string) (sum [32]byte, err error) {
 	return [32]byte(h.Sum(nil)), nil
 }
 
-// older tells whether a program is older than another one: by the store that it works with, otherwise by its version where
-// both have one that can be compared.
+// older reports whether a program is older than another one: by the store that it works with, otherwise by its version
+// where both have one that can be compared.
 func (p Program) older(than Program) bool {
 	if p.Store != than.Store {
 		return p.Store < than.Store

@@ -14,10 +14,11 @@ import (
 	"opsmon/kv/file"
 )
 
-// Rollback puts the previous program back: with the store as it is when that program can read it, otherwise with the one in
-// the backup that was taken before it was replaced. A store that is replaced is kept as app.db.failed-upgrade. An upgrade
-// that was broken off is taken back with the store as it was then. store is the version of the store that the service has;
-// 0 when nobody knows. Errors: ErrPrevious, ErrBusy; Confirm's; those of the backup, of the service and the disk.
+// Rollback puts the previous program back: with the store as it is when that program can read it, otherwise with the
+// one in the backup that was taken before it was replaced. A store that is replaced is kept as app.db.failed-upgrade.
+// An upgrade that was broken off is taken back with the store as it was then. store is the version of the store that
+// the service has; 0 when nobody knows. Errors: ErrPrevious, ErrBusy; Confirm's; those of the backup, of the service
+// and the disk.
 func Rollback(ctx context.Context, cfg Config, store int) (r Result, err error) {
 	cfg.fill()
 	end, err := begin(cfg.DataDir, cfg.HandOver)
@@ -68,7 +69,7 @@ func Rollback(ctx context.Context, cfg Config, store int) (r Result, err error) 
 	return r, cfg.goBack(context.WithoutCancel(ctx), j) // what has begun is ended
 }
 
-// isBack tells whether a rollback was broken off when the old program was in its place already.
+// isBack reports whether a rollback was broken off when the old program was in its place already.
 func (cfg *Config) isBack(ctx context.Context, j *journal) bool {
 	is, err := identify(ctx, cfg.Binary)
 	return err == nil && j.Step == stepRollback && is.Version == j.From && is.Store == j.FromStore
@@ -93,7 +94,7 @@ func (cfg *Config) finish(ctx context.Context, j *journal) error {
 	return settle(cfg.DataDir)
 }
 
-// findPrevious tells what the previous program is.
+// findPrevious returns what the previous program is.
 func (cfg *Config) findPrevious(ctx context.Context) (p Program, err error) {
 	p, err = identify(ctx, cfg.previous())
 	if errors.Is(err, fs.ErrNotExist) || !file.Exists(cfg.previous()) {
@@ -172,8 +173,8 @@ func (cfg *Config) goBack(ctx context.Context, j *journal) error {
 	return settle(cfg.DataDir)
 }
 
-// putBack puts the old program and the old store back. The journal is first, and stays: whatever is killed, the old program
-// finds in it that the store has to follow.
+// putBack puts the old program and the old store back. The journal is first, and stays: whatever is killed, the old
+// program finds in it that the store has to follow.
 func (cfg *Config) putBack(j journal) error {
 	j.Step = stepRollback
 	if err := j.write(cfg.DataDir, cfg.HandOver); err != nil {

@@ -21,10 +21,10 @@ var (
 // SignatureSuffix is what the name of a signature adds to that of the signed file.
 const SignatureSuffix = ".minisig"
 
-// PublicKey gives the key that is built in, "" when there is none.
+// PublicKey returns the key that is built in, "" when there is none.
 func PublicKey() string { return publicKey }
 
-// Uncheckable says what a build without a key cannot do, and is empty for others.
+// Uncheckable returns what a build without a key cannot do; "" for others.
 func Uncheckable() string {
 	if publicKey != "" {
 		return ""
@@ -32,8 +32,8 @@ func Uncheckable() string {
 	return "This build is not signed and has no key: it CANNOT CHECK who made an upgrade, and takes a file with --unsigned only. Use a signed release in a plant."
 }
 
-// Verify checks that a signature (minisign, with hashing first) is one of the key over what r gives. Errors: ErrSignature;
-// r's; that of a key that is none.
+// Verify checks that a signature (minisign, with hashing first) is one of the key over what r gives. Errors:
+// ErrSignature; r's; that of a key that is none.
 func Verify(key string, r io.Reader, signature []byte) error {
 	var public minisign.PublicKey
 	if err := public.UnmarshalText([]byte(key)); err != nil {

@@ -41,7 +41,8 @@ type Config struct {
 	ReadyTime  time.Duration                                      // how long the new program may take to get ready, after it has migrated; 0 = 2 minutes
 	Clock      func() time.Time                                   // nil = time.Now
 
-	// Holds says what a store holds that lasts, by people's names, of the numbers of its keys by bucket. nil = nobody knows.
+	// Holds says what a store holds that lasts, by people's names, of the numbers of its keys by bucket. nil = nobody
+	// knows.
 	Holds func(counts map[string]int) map[string]int
 
 	probation  time.Duration // 0 = Probation()
@@ -70,7 +71,7 @@ func (cfg *Config) fill() {
 	}
 }
 
-// beside gives the path of a companion of the installed program: app.previous, or app.previous.exe.
+// beside returns the path of a companion of the installed program: app.previous, or app.previous.exe.
 func (cfg *Config) beside(what string) string {
 	ext := filepath.Ext(cfg.Binary)
 	if !strings.EqualFold(ext, ".exe") {
@@ -98,10 +99,11 @@ var (
 	ErrPrevious = errors.New("there is no previous program to go back to")
 )
 
-// Upgrade puts the program in file in the place of the installed one: a program, or a tar.gz or zip package of ours. See
-// the package's comment for the steps. When the new program does not get ready, or fails its probation, the old one is put back
-// and the error says why: with the store as it is when nothing is missing in it, otherwise as it was. Errors: ErrSame, ErrOlder, ErrUnsigned, ErrSignature, *PackageError,
-// ErrBusy; those of the backup, of the check, of the service and the disk.
+// Upgrade puts the program in file in the place of the installed one: a program, or a tar.gz or zip package of ours.
+// See the package's comment for the steps. When the new program does not get ready, or fails its probation, the old one
+// is put back and the error says why: with the store as it is when nothing is missing in it, otherwise as it was.
+// Errors: ErrSame, ErrOlder, ErrUnsigned, ErrSignature, *PackageError, ErrBusy; those of the backup, of the check, of
+// the service and the disk.
 func Upgrade(ctx context.Context, cfg Config, file string, unsigned bool) (r Result, err error) {
 	cfg.fill()
 	end, err := begin(cfg.DataDir, cfg.HandOver)
@@ -238,8 +240,8 @@ func question(was, is Program, signed, running bool) string {
 	return text
 }
 
-// checkCopy lets the new program migrate and check a copy of the store, made from the backup, and returns what the backup says
-// of itself.
+// checkCopy lets the new program migrate and check a copy of the store, made from the backup, and returns what the
+// backup says of itself.
 func (cfg *Config) checkCopy(ctx context.Context, path, program string) (m backup.Manifest, err error) {
 	cfg.Say("Letting the new version check a copy of the store")
 	dir, end, err := cfg.trial()

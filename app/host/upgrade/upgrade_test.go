@@ -84,7 +84,7 @@ func TestTrial(t *testing.T) {
 	}
 }
 
-// withDefaults gives a configuration whose paths can be asked for.
+// withDefaults returns a configuration whose paths can be asked for.
 func (cfg Config) withDefaults() *Config { cfg.fill(); return &cfg }
 
 // A version that needs no migration leaves the store as it is, and so does going back: nothing is lost.
@@ -146,8 +146,8 @@ func TestFailedUpgrade(t *testing.T) {
 	}
 }
 
-// TestKilledUpgrade cuts the power, that is kills the upgrade and the service, at every step. The next start has a program
-// and a store that fit; where that program is one that does not work, app rollback brings the old one back.
+// TestKilledUpgrade cuts the power, that is kills the upgrade and the service, at every step. The next start has a
+// program and a store that fit; where that program is one that does not work, app rollback brings the old one back.
 func TestKilledUpgrade(t *testing.T) {
 	for _, migration := range []string{"well", "fails-serving"} {
 		t.Run(migration, func(t *testing.T) {
@@ -238,7 +238,8 @@ func TestKilledRollback(t *testing.T) {
 	t.Logf("killed at %d steps", steps)
 }
 
-// TestBackupOfPreviousStays: upgrades that end before anything has changed leave the backup that a rollback goes back to.
+// TestBackupOfPreviousStays: upgrades that end before anything has changed leave the backup that a rollback goes back
+// to.
 func TestBackupOfPreviousStays(t *testing.T) {
 	t.Parallel()
 	p := newPlant(t)

@@ -76,7 +76,8 @@ func Buckets() []string {
 	return slices.Concat(account.Buckets(), audit.Buckets(), signal.Buckets(), floor.Buckets(), history.Buckets(), station.Buckets())
 }
 
-// New makes a Rig of a manifest, whose account is Account; more names further buckets. Open must be called before the Floor is used.
+// New makes a Rig of a manifest, whose account is Account; more names further buckets. Open must be called before the
+// Floor is used.
 func New(t testing.TB, manifest string, more ...string) *Rig {
 	t.Helper()
 	r := &Rig{T: t, now: Start}
@@ -102,8 +103,8 @@ func New(t testing.TB, manifest string, more ...string) *Rig {
 	return r
 }
 
-// Open makes the Floor and the log; called again, it does so as after a restart: what was in memory only is gone. cfg may change
-// the Floor's settings.
+// Open makes the Floor and the log; called again, it does so as after a restart: what was in memory only is gone. cfg
+// may change the Floor's settings.
 func (r *Rig) Open(cfg func(*floor.Config), rules ...floor.Rule) *Rig {
 	r.T.Helper()
 	if r.Floor != nil {
@@ -142,7 +143,8 @@ func (r *Rig) Through(stationCode string) (through int64) {
 // Reopen opens the Floor anew as it was, as after a restart.
 func (r *Rig) Reopen() *Rig { return r.Open(r.cfg, r.set...) }
 
-// Forget removes what is kept of a station and opens the Floor anew, and waits until all of it is computed again from the log.
+// Forget removes what is kept of a station and opens the Floor anew, and waits until all of it is computed again from
+// the log.
 func (r *Rig) Forget(stationCode string) {
 	r.T.Helper()
 	r.Floor.Close()
@@ -264,7 +266,7 @@ func (r *Rig) Pause(d time.Duration) {
 	r.now = r.now.Add(d)
 }
 
-// At gives the moment so long after Start, ms.
+// At returns the moment so long after Start, ms.
 func At(after time.Duration) int64 { return Start.Add(after).UnixMilli() }
 
 // Send stores signals as they arrive now, and lets the Floor take them in. With At 0 a signal is of now.
@@ -285,8 +287,8 @@ func (r *Rig) Send(list ...signal.Signal) {
 	r.must(r.Floor.Pass(Account))
 }
 
-// StoreUntold stores signals as they arrive now without the Floor's being told, and opens it anew: as when the power fails
-// between their commit and what follows it.
+// StoreUntold stores signals as they arrive now without the Floor's being told, and opens it anew: as when the power
+// fails between their commit and what follows it.
 func (r *Rig) StoreUntold(list ...signal.Signal) {
 	r.T.Helper()
 	r.Floor.Close()

@@ -1,7 +1,7 @@
 //go:build linux
 
-// Package boottest boots a Linux for a test: this machine's own files, with systemd of its own, in a container that sees
-// no network but loopback. What is changed in it is gone at the end.
+// Package boottest boots a Linux for a test: this machine's own files, with systemd of its own, in a container that
+// sees no network but loopback. What is changed in it is gone at the end.
 package boottest
 
 import (
@@ -32,7 +32,8 @@ type Machine struct {
 }
 
 // Boot boots a machine and waits until it has started. It skips the test where a program is missing or this user may
-// not (under CI=true the first is a failure), and where the kernel refuses a privilege it prints NOT RUN with the cause.
+// not (under CI=true the first is a failure), and where the kernel refuses a privilege it prints NOT RUN with the
+// cause.
 func Boot(t *testing.T) *Machine {
 	t.Helper()
 	for _, name := range []string{"systemd-nspawn", "nsenter", "systemctl"} {
@@ -176,7 +177,7 @@ func alone(t *testing.T, m *Machine, groups []string) {
 	}
 }
 
-// child gives the process that systemd-nspawn has begun as process 1 of the machine, 0 while there is none.
+// child returns the process that systemd-nspawn has begun as process 1 of the machine, 0 while there is none.
 func child(pid int) int {
 	list, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 	"testing"
 )
 
-// controlGroups makes control groups for one machine, of one name in each hierarchy that systemd keeps its units in, and
-// removes them at the end. Without, all machines that run at a time keep their units of one name in one group, and whoever stops his
-// takes it from the others.
+// controlGroups makes control groups for one machine, of one name in each hierarchy that systemd keeps its units in,
+// and removes them at the end. Without, all machines that run at a time keep their units of one name in one group, and
+// whoever stops his takes it from the others.
 func controlGroups(t *testing.T) ([]string, error) {
 	t.Helper()
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
@@ -54,7 +54,7 @@ func controlGroups(t *testing.T) ([]string, error) {
 	return made, nil
 }
 
-// memberOf gives the group of a process in a hierarchy, from what /proc/PID/cgroup says.
+// memberOf returns the group of a process in a hierarchy, from what /proc/PID/cgroup says.
 func memberOf(groups, hierarchy string) string {
 	for line := range strings.Lines(groups) {
 		if _, path, found := strings.Cut(line, hierarchy); found {

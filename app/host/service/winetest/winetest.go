@@ -94,7 +94,7 @@ func (m *Machine) addRandom(assembler, linker string) error {
 	return m.Run(linker, "-shared", "-e", "0", "-o", library, "e.o", "b.def")
 }
 
-// Path gives the place of a file of drive C, whose name is relative and has slashes.
+// Path returns the place of a file of drive C, whose name is relative and has slashes.
 func (m *Machine) Path(name string) string {
 	return filepath.Join(m.Dir, "w", "drive_c", filepath.FromSlash(name))
 }
@@ -102,8 +102,8 @@ func (m *Machine) Path(name string) string {
 // limit is how long a program may take that Run runs. Wine's installer takes most of a minute on a busy machine.
 const limit = 5 * time.Minute
 
-// Run runs a program of this machine, such as Wine with one of Windows, on the Windows machine's files. What it prints is
-// dropped, and goes to no pipe: Wine's server, which stays behind, would hold that open.
+// Run runs a program of this machine, such as Wine with one of Windows, on the Windows machine's files. What it prints
+// is dropped, and goes to no pipe: Wine's server, which stays behind, would hold that open.
 func (m *Machine) Run(name string, args ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit) // also for the clean-up
 	defer cancel()
