@@ -16,11 +16,6 @@ import (
 	"opsmon/app/account"
 	"opsmon/app/audit"
 	"opsmon/app/auth"
-	"opsmon/app/deliver/event"
-	"opsmon/app/engine/correction"
-	"opsmon/app/engine/floor"
-	"opsmon/app/engine/history"
-	"opsmon/app/engine/report"
 	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
 	"opsmon/app/host/backup"
@@ -28,13 +23,8 @@ import (
 	"opsmon/app/host/datadir"
 	"opsmon/app/host/upgrade"
 	"opsmon/app/httpapi"
-	"opsmon/app/idempotency"
 	"opsmon/app/ingest/mqtt"
-	"opsmon/app/ingest/signal"
-	"opsmon/app/work/issue"
-	"opsmon/app/work/message"
-	"opsmon/app/work/schedule"
-	"opsmon/app/work/task"
+	"opsmon/app/services"
 	"opsmon/kv"
 )
 
@@ -43,32 +33,20 @@ const StoreFile = "app.db"
 
 // App is the product without its network: a store, the services on it, and the API.
 type App struct {
-	cfg         config.Settings
-	log         *slog.Logger
-	store       *kv.Store
-	accounts    *account.Service
-	auth        *auth.Service
-	signals     *signal.Log
-	broker      *mqtt.Broker
-	plant       plant
-	history     *history.Store
-	events      *event.Hub
-	notes       *station.Notes
-	floor       *floor.Floor
-	corrections *correction.Service
-	requests    *idempotency.Service
-	schedules   *schedule.Service
-	tasks       *task.Service
-	messages    *message.Service
-	issues      *issue.Service
-	api         *httpapi.API
-	told        sync.Map // by account id, the number of the revision that watchers were told last
-	setup       setupCode
-	base        *baseURL
-	gate        sync.RWMutex // read by each request that uses the store, written by who closes it
-	stopping    atomic.Bool
-	read        atomic.Bool // what went on at the stations has been read since the start
-	host        *Host       // nil when there is none
+	cfg      config.Settings
+	log      *slog.Logger
+	store    *kv.Store
+	services *services.Services // nil until they are open
+	broker   *mqtt.Broker
+	plant    plant
+	api      *httpapi.API
+	told     sync.Map // by account id, the number of the revision that watchers were told last
+	setup    setupCode
+	base     *baseURL
+	gate     sync.RWMutex // read by each request that uses the store, written by who closes it
+	stopping atomic.Bool
+	read     atomic.Bool // what went on at the stations has been read since the start
+	host     *Host       // nil when there is none
 
 	keeper    *backup.Keeper
 	backup    *atomic.Pointer[config.Backup] // how scheduled ones are made now; cfg has how at the start
@@ -118,7 +96,7 @@ func open(cfg config.Settings, log *slog.Logger, base *baseURL, h *Host, prepare
 		return nil, err
 	}
 	if err = datadir.HandOver(cfg.DataDir, a.store.Path()); err == nil {
-		err = a.services()
+		err = a.openServices()
 	}
 	if err == nil {
 		err = prepare(a)
@@ -134,33 +112,21 @@ func storeConfig(cfg config.Settings) kv.Config {
 	return kv.Config{Path: filepath.Join(cfg.DataDir, StoreFile), Clock: cfg.Clock, Buckets: buckets(), Migrations: migrations}
 }
 
-func (a *App) services() (err error) {
+func (a *App) openServices() (err error) {
 	if _, _, err := a.cfg.CertificateFiles(); err != nil {
 		return err
 	}
 	if err := identify(a.store, BuildInfo().Version, a.log); err != nil {
 		return err
 	}
-	if a.accounts, err = account.New(account.Config{
-		Store: a.store, Clock: a.cfg.Clock, Log: a.log, Changed: a.changed,
-		Await:     func(id string) { a.floor.AwaitChange(id) },
-		Live:      func(id string) *account.Live { return a.floor.Account(id) },
-		Authorize: func(tx *kv.Tx, p auth.Principal, need auth.Role) error { return a.auth.Authorize(tx, p, need) },
-		Effect:    station.EffectOf,
-	}); err != nil {
+	if a.services, err = a.newServices(); err != nil {
 		return err
 	}
-	if a.auth, err = a.newAuth(); err != nil {
-		return err
-	}
-	for _, account := range a.accounts.List(true) {
+	for _, account := range a.services.Accounts.List(true) {
 		a.told.Store(account.ID, account.Revision)
 	}
-	if len(a.accounts.List(true)) == 0 {
+	if len(a.services.Accounts.List(true)) == 0 {
 		a.setup.make()
-	}
-	if err = a.monitoring(); err != nil {
-		return err
 	}
 	if a.broker, err = a.newBroker(); err != nil {
 		return err
@@ -170,27 +136,33 @@ func (a *App) services() (err error) {
 	return nil
 }
 
-// newAuth makes the service that knows people, with the mail that is set.
-func (a *App) newAuth() (*auth.Service, error) {
+// newServices opens the services of the accounts, with the mail that is set.
+func (a *App) newServices() (*services.Services, error) {
 	var mailer *auth.Mailer
 	if m := a.cfg.SMTP; m.Host != "" {
 		var err error
-		mailer, err = auth.NewMailer(auth.MailConfig{Host: m.Host, Port: m.Port, Username: m.Username, Password: m.Password, From: m.From, TLS: auth.TLSMode(m.TLS), Log: a.log})
+		mailer, err = auth.NewMailer(auth.MailConfig{
+			Host: m.Host, Port: m.Port, Username: m.Username, Password: m.Password, From: m.From, TLS: auth.TLSMode(m.TLS), Log: a.log,
+		})
 		if err != nil {
 			return nil, fmt.Errorf("set up mail: %w", err)
 		}
 	}
-	s, err := auth.New(auth.Config{Store: a.store, Accounts: a.accounts, Mailer: mailer, Log: a.log, Clock: a.cfg.Clock})
-	if err != nil && mailer != nil {
-		mailer.Close()
-	}
-	return s, err
+	set := a.cfg.Signals
+	return services.Open(services.Config{
+		Store: a.store, Clock: a.cfg.Clock, Log: a.log, Mailer: mailer, Changed: a.changed, FirstEvent: uint64(a.cfg.Clock().UnixMilli()),
+		SignalRetention: days(set.Days), WindowRetention: days(a.cfg.Windows.Days), SignalRate: set.PerSecond, Hold: a.undecided,
+		Stations: station.Options{
+			AliveTimeout: int64(set.AliveMinutes) * time.Minute.Milliseconds(),
+			Spread:       int64(set.SpreadMinutes) * time.Minute.Milliseconds(),
+		},
+	})
 }
 
 // apiConfig returns the API's configuration.
 func (a *App) apiConfig() httpapi.Config {
 	api := httpapi.Config{
-		Accounts: a.accounts, Auth: a.auth, Signals: a.signals, Connections: a.broker.Connections, Events: a.events, Floor: a.floor, Reports: report.New(report.Config{Floor: a.floor, Signals: a.signals}), Schedules: a.schedules, Issues: a.issues, Tasks: a.tasks, Messages: a.messages, MaxConnections: a.cfg.MaxConnections, Notes: a.notes, Corrections: a.corrections, Requests: a.requests, Log: a.log, Version: BuildInfo().Version,
+		Accounts: a.services.Accounts, Auth: a.services.Auth, Signals: a.services.Signals, Connections: a.broker.Connections, Events: a.services.Events, Floor: a.services.Floor, Reports: a.services.Reports, Schedules: a.services.Schedules, Issues: a.services.Issues, Tasks: a.services.Tasks, Messages: a.services.Messages, MaxConnections: a.cfg.MaxConnections, Notes: a.services.Notes, Corrections: a.services.Corrections, Requests: a.services.Requests, Log: a.log, Version: BuildInfo().Version,
 		Ready: a.ready, Audit: a.auditList, Bootstrap: a.bootstrap, SetupCode: a.setup.get, Check: a.Check,
 		BaseURL: a.base.get, Secure: a.cfg.Secure(), PublicURL: a.cfg.URL, Gate: &a.gate, Gauges: a.gauges,
 		Status: func() httpapi.Status { return statusOf(a.cfg, a) }, Appliance: a.appliance, ChangeBackups: a.changeBackups,
@@ -209,14 +181,14 @@ func (a *App) apiConfig() httpapi.Config {
 
 // start begins what goes on in the background of a service. Close ends it.
 func (a *App) start() {
-	a.accounts.Warm()
+	a.services.Accounts.Warm()
 	a.startKeeper()
 	ctx, cancel := context.WithCancel(context.Background())
 	a.endUpkeep = cancel
 	a.keeping.Go(func() { a.keepUp(ctx) })
 	a.keeping.Go(func() { a.unmap(ctx) })
-	a.keeping.Go(func() { a.signals.Run(ctx) })
-	a.keeping.Go(func() { a.floor.Run(ctx) })
+	a.keeping.Go(func() { a.services.Signals.Run(ctx) })
+	a.keeping.Go(func() { a.services.Floor.Run(ctx) })
 	if err := a.startPlant(); err != nil {
 		a.log.Error("the plant's broker is not used", slog.Any("error", err))
 	}
@@ -241,15 +213,9 @@ func (a *App) Close() error {
 		}
 	}
 	a.keeping.Wait()
-	if a.floor != nil {
-		a.floor.Close()
-	}
 	var err error
-	if a.accounts != nil {
-		a.accounts.Close()
-	}
-	if a.auth != nil {
-		err = a.auth.Close()
+	if a.services != nil {
+		err = a.services.Close()
 	}
 	err = errors.Join(err, a.store.Close())
 	if err != nil && (a.store.Damage() != nil || errdefs.KindOf(err) == errdefs.Unavailable) {
@@ -272,10 +238,10 @@ func (a *App) ready() error {
 	if a.read.Load() {
 		return nil // what is made later is read while its first request waits
 	}
-	accounts, failed := a.accounts.List(false), error(nil)
+	accounts, failed := a.services.Accounts.List(false), error(nil)
 	read := len(accounts) == 0
 	for _, account := range accounts {
-		switch h := a.floor.Health(account.ID); {
+		switch h := a.services.Floor.Health(account.ID); {
 		case h.Loading && h.Failed == nil:
 			return errLoading
 		case h.Loading:
@@ -361,7 +327,7 @@ func (a *App) bootstrap(in httpapi.BootstrapInput) (*httpapi.BootstrapResult, er
 			return nil, err
 		}
 	}
-	draft, err := a.accounts.Draft(account.CreateInput{ID: in.ID, Domain: in.Domain, Manifest: in.Manifest, Plant: in.Plant})
+	draft, err := a.services.Accounts.Draft(account.CreateInput{ID: in.ID, Domain: in.Domain, Manifest: in.Manifest, Plant: in.Plant})
 	if err != nil {
 		return nil, err
 	}
@@ -373,11 +339,11 @@ func (a *App) bootstrap(in httpapi.BootstrapInput) (*httpapi.BootstrapResult, er
 	var published, known func()
 	err = a.store.Update(func(tx *kv.Tx) (err error) {
 		by := in.By
-		if published, err = a.accounts.CreateTx(tx, draft, in.First, by); err != nil || in.Email == "" {
+		if published, err = a.services.Accounts.CreateTx(tx, draft, in.First, by); err != nil || in.Email == "" {
 			return err
 		}
 		var raw string
-		raw, known, err = a.auth.BootstrapTx(tx, auth.First{AccountID: draft.ID(), Email: in.Email, SignIn: in.SignIn, Actor: by.Actor()})
+		raw, known, err = a.services.Auth.BootstrapTx(tx, auth.First{AccountID: draft.ID(), Email: in.Email, SignIn: in.SignIn, Actor: by.Actor()})
 		result.Credential(raw, in.SignIn)
 		return err
 	})

@@ -28,7 +28,7 @@ func (a *App) appliance() httpapi.Appliance {
 		Version: st.Version, Commit: build.Commit, Platform: build.OS + "/" + build.Arch, StartedAt: st.StartedAt, DataDir: st.DataDir,
 		URL: st.URL, URLs: st.URLs, Listen: listenPoints(st), TLS: a.cfg.TLSMode(), Store: st.Store, Backup: a.backupView(),
 		Retention: httpapi.Retention{SignalDays: a.cfg.Signals.Days, WindowDays: a.cfg.Windows.Days, AuditDays: a.cfg.AuditDays},
-		Clock:     httpapi.ClockStatus{Now: instant.Format(now), Zone: now.In(time.Local).Format("MST -07:00"), Believed: a.clockDoubt() == 0, DevicesAhead: a.signals.Counts().Skewed},
+		Clock:     httpapi.ClockStatus{Now: instant.Format(now), Zone: now.In(time.Local).Format("MST -07:00"), Believed: a.clockDoubt() == 0, DevicesAhead: a.services.Signals.Counts().Skewed},
 	}
 	out.HostName, _ = os.Hostname() // one that has none shows none
 	if a.host != nil && a.host.secure.names != nil {
@@ -107,7 +107,7 @@ func (a *App) warnings(st httpapi.Status) []httpapi.Warning {
 	if hours := a.clockDoubt(); hours > 0 {
 		add("clockDoubted", httpapi.SeverityWarning, fmt.Sprintf("The clock went ahead by more than a day, or the service was off for so long: nothing is removed for its age for the next %d hours.", hours), "See that the machine's clock is right.")
 	}
-	if n := a.signals.Counts().Skewed; n > 0 {
+	if n := a.services.Signals.Counts().Skewed; n > 0 {
 		add("deviceClocks", httpapi.SeverityWarning, fmt.Sprintf("The clock of %d sending devices is more than two minutes ahead; the time of arrival was taken instead.", n), "Set those devices' clocks; the list of devices names them.")
 	}
 	if !a.scheduled() {
@@ -168,8 +168,8 @@ func shownCertificate(c *httpapi.CertificateStatus) *doctor.Certificate {
 // zones returns the time zones of all plants, each once.
 func (a *App) zones() (zones []string) {
 	seen := map[string]bool{}
-	for _, account := range a.accounts.List(false) {
-		snap, err := a.accounts.Get(account.ID)
+	for _, account := range a.services.Accounts.List(false) {
+		snap, err := a.services.Accounts.Get(account.ID)
 		if err != nil {
 			continue // it has just gone
 		}

@@ -33,7 +33,7 @@ const clockMargin = time.Hour
 
 // timely returns nil when the clock can be right, else a *clockError.
 func (a *App) timely() error {
-	now, swept := a.cfg.Clock(), time.UnixMilli(a.signals.Swept())
+	now, swept := a.cfg.Clock(), time.UnixMilli(a.services.Signals.Swept())
 	if now.Before(swept) {
 		return &clockError{now, swept}
 	}
@@ -117,7 +117,7 @@ func (h *Host) AcceptClock(now time.Time, by audit.Actor) error {
 	if now.Sub(why.now).Abs() > clockMargin {
 		return errdefs.New(errdefs.Conflict, "the machine's clock shows %v now, not %v", instant.Format(why.now), instant.Format(now))
 	}
-	if err := h.openAfter(func(a *App) error { return a.signals.SweptToday() }); err != nil {
+	if err := h.openAfter(func(a *App) error { return a.services.Signals.SweptToday() }); err != nil {
 		return err
 	}
 	h.log.Warn("the clock is said to be right", slog.Time("now", why.now), slog.Time("was", why.swept))

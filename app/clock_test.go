@@ -151,7 +151,7 @@ func TestAClockThatWasAheadIsAccepted(t *testing.T) {
 	for range 2 * clockDoubt {
 		p.send(p.now(), p.now().Add(time.Minute))
 		p.clock.Add(time.Hour.Milliseconds())
-		if err := p.signals.Pack(); err != nil {
+		if err := p.services.Signals.Pack(); err != nil {
 			t.Fatal(err)
 		}
 		if err := p.upkeep(t.Context()); err != nil {
@@ -166,7 +166,7 @@ func TestAClockThatWasAheadIsAccepted(t *testing.T) {
 		t.Fatal(err)
 	}
 	var err error
-	if p.App, err = open(p.cfg, slog.New(slog.DiscardHandler), newBaseURL(p.cfg), nil, func(a *App) error { return a.signals.SweptToday() }); err != nil {
+	if p.App, err = open(p.cfg, slog.New(slog.DiscardHandler), newBaseURL(p.cfg), nil, func(a *App) error { return a.services.Signals.SweptToday() }); err != nil {
 		t.Fatal(err)
 	}
 	p.pass()

@@ -96,7 +96,7 @@ func TestCompactRunning(t *testing.T) {
 	if err := h.app.Load().Check(func(p string) { t.Error(p) }); err != nil {
 		t.Error(err)
 	}
-	users, err := h.app.Load().auth.ListUsers(auth.Local("northgate"))
+	users, err := h.app.Load().services.Auth.ListUsers(auth.Local("northgate"))
 	if err != nil {
 		t.Fatal(err)
 	}

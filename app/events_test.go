@@ -48,7 +48,7 @@ func TestEventStream(t *testing.T) {
 			}
 			first, in := follow()
 			time.Sleep(time.Second)
-			r.App.events.Publish("northgate", event.Event{Type: event.Task, Data: json.RawMessage(`{"n":1}`)})
+			r.App.services.Events.Publish("northgate", event.Event{Type: event.Task, Data: json.RawMessage(`{"n":1}`)})
 			if got := block(t, in); !strings.HasSuffix(got, "\nevent: task\ndata: {\"n\":1}\n") {
 				t.Errorf("after a second came %q", got)
 			}
@@ -121,7 +121,7 @@ func TestEventsOfTheConfiguration(t *testing.T) {
 	in := bufio.NewReader(resp.Body)
 	block(t, in) // how to come back
 	for _, archived := range []bool{true, false} {
-		if _, err := r.accounts.SetArchived(auth.Local("northgate"), archived); err != nil {
+		if _, err := r.services.Accounts.SetArchived(auth.Local("northgate"), archived); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -36,15 +36,15 @@ func TestGrowth(t *testing.T) {
 			if growthKeys {
 				h.signIn()
 			}
-			if _, err := h.auth.Login(auth.LoginRequest{Destination: "it@northgate.example", Address: "10.0.0.9"}); err != nil {
+			if _, err := h.services.Auth.Login(auth.LoginRequest{Destination: "it@northgate.example", Address: "10.0.0.9"}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		person := fmt.Sprintf("temp%d@elsewhere.example", written)
-		if _, err := h.auth.AddUser(local, person, auth.Member); err != nil {
+		if _, err := h.services.Auth.AddUser(local, person, auth.Member); err != nil {
 			t.Fatal(err)
 		}
-		if err := h.auth.RemoveUser(local, person); err != nil {
+		if err := h.services.Auth.RemoveUser(local, person); err != nil {
 			t.Fatal(err)
 		}
 		written += perDay

@@ -117,7 +117,7 @@ func (h *Host) demo() *web.DemoInfo {
 			return "", h.why()
 		}
 		defer a.gate.RUnlock()
-		link, err := a.auth.LinkOutright(auth.Local(info.Account), info.Email)
+		link, err := a.services.Auth.LinkOutright(auth.Local(info.Account), info.Email)
 		return link.Token, err
 	}
 	return &info

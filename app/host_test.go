@@ -142,7 +142,7 @@ func TestReplaceUnderLoad(t *testing.T) {
 	}
 	close(stop)
 	clients.Wait()
-	keys, err := r.host.app.Load().auth.ListKeys(auth.Local("northgate"))
+	keys, err := r.host.app.Load().services.Auth.ListKeys(auth.Local("northgate"))
 	if err != nil {
 		t.Fatal(err)
 	}

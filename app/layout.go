@@ -1,20 +1,9 @@
 package app
 
 import (
-	"slices"
-
-	"opsmon/app/account"
-	"opsmon/app/audit"
-	"opsmon/app/auth"
-	"opsmon/app/engine/floor"
-	"opsmon/app/engine/history"
 	"opsmon/app/engine/station"
-	"opsmon/app/idempotency"
 	"opsmon/app/ingest/signal"
-	"opsmon/app/work/issue"
-	"opsmon/app/work/message"
-	"opsmon/app/work/schedule"
-	"opsmon/app/work/task"
+	"opsmon/app/services"
 	"opsmon/kv"
 )
 
@@ -43,7 +32,7 @@ import (
 // A changed field of a stored struct, or a changed key, needs a migration at the end of the list below, and
 // that migration a test of its own with a store as it was before.
 func buckets() []string {
-	return slices.Concat([]string{settings.Name(), pulse.Name(), clocks.Name()}, account.Buckets(), audit.Buckets(), auth.Buckets(), signal.Buckets(), issue.Buckets(), history.Buckets(), station.Buckets(), floor.Buckets(), idempotency.Buckets(), schedule.Buckets(), task.Buckets(), message.Buckets())
+	return append([]string{settings.Name(), pulse.Name(), clocks.Name()}, services.Buckets()...)
 }
 
 // migrations bring a store of an older version up to this one, in order. An older binary refuses a store with

@@ -41,7 +41,7 @@ func opened(t *testing.T, cfg config.Settings) (*App, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(a.accounts.List(true)) > 0 {
+	if len(a.services.Accounts.List(true)) > 0 {
 		return a, ""
 	}
 	made, err := a.bootstrap(httpapi.BootstrapInput{Domain: "northgate.example", Email: "it@northgate.example", First: true, By: auth.Local("")})

@@ -20,8 +20,8 @@ func (a *App) newBroker() (*mqtt.Broker, error) {
 		return nil, err
 	}
 	return mqtt.New(mqtt.Config{
-		Devices: a.auth, Signals: a.signals, Stations: a.stationsOf, Topics: topics, Clock: a.cfg.Clock, Log: a.log,
-		Linked: a.floor.Linked, Known: keepConn,
+		Devices: a.services.Auth, Signals: a.services.Signals, Stations: a.stationsOf, Topics: topics, Clock: a.cfg.Clock, Log: a.log,
+		Linked: a.services.Floor.Linked, Known: keepConn,
 		Limits: mqtt.Limits{Connections: a.cfg.MQTT.MaxConnections + a.cfg.MQTT.MaxConnections/8, // those that are just being closed count there
 			PerDevice: a.cfg.MQTT.MaxPerDevice},
 	}), nil
@@ -30,7 +30,7 @@ func (a *App) newBroker() (*mqtt.Broker, error) {
 // stationsOf returns which stations an account has, for who takes signals of it. Errors: NotFound, Conflict for an
 // archived account.
 func (a *App) stationsOf(accountID string) (known func(code string) bool, err error) {
-	snap, err := a.accounts.Get(accountID)
+	snap, err := a.services.Accounts.Get(accountID)
 	if err != nil {
 		return nil, err
 	}

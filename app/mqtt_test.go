@@ -59,7 +59,7 @@ func acknowledged(c paho.Client, payload string) bool {
 // device adds a device for the starter's station.
 func (r *running) device(t testing.TB, name string) (token string) {
 	t.Helper()
-	_, token, err := r.host.app.Load().auth.AddDevice(auth.Local("northgate"), auth.DeviceInput{Name: name, StationCodes: []string{starterStation}})
+	_, token, err := r.host.app.Load().services.Auth.AddDevice(auth.Local("northgate"), auth.DeviceInput{Name: name, StationCodes: []string{starterStation}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestMQTTOverTLS(t *testing.T) {
 		t.Error("a topic of the settings is not taken")
 	}
 	got := map[string]bool{}
-	list, err := r.host.app.Load().signals.Of("northgate", starterStation, signal.Day(time.Now().UnixMilli()))
+	list, err := r.host.app.Load().services.Signals.Of("northgate", starterStation, signal.Day(time.Now().UnixMilli()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func TestMosquitto(t *testing.T) {
 		t.Errorf("a foreign topic in MQTT 3.1.1: exit %d, %s", code, said)
 	}
 	apptest.Eventually(t, "six signals", func() bool {
-		list, err := r.signals.Of("northgate", starterStation, signal.Day(time.Now().UnixMilli()))
+		list, err := r.services.Signals.Of("northgate", starterStation, signal.Day(time.Now().UnixMilli()))
 		return err == nil && len(list) == 6
 	})
 }
@@ -269,7 +269,7 @@ func TestMQTTKilled(t *testing.T) {
 	cfg.DataDir = dir
 	a, _ := opened(t, cfg)
 	defer a.Close()
-	list, err := a.signals.Of("northgate", starterStation, signal.Day(time.Now().UnixMilli()))
+	list, err := a.services.Signals.Of("northgate", starterStation, signal.Day(time.Now().UnixMilli()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func TestOldBackups(t *testing.T) {
 				if got := emails(t, a); got != "it@northgate.example lead@northgate.example" {
 					t.Errorf("the users are %q", got)
 				}
-				keys, err := a.auth.ListKeys(auth.Local("northgate"))
+				keys, err := a.services.Auth.ListKeys(auth.Local("northgate"))
 				if err != nil || len(keys) != 1 || keys[0].Email != "it@northgate.example" {
 					t.Errorf("%+v, %v", keys, err)
 				}
@@ -88,7 +88,7 @@ func makeOldBackup(t *testing.T, path string, encrypted bool) {
 	apptest.WriteIn(t, cfg.DataDir, "tls/ca.key", "a key")
 	a, _ := opened(t, cfg)
 	defer a.Close()
-	if _, err := a.auth.AddUser(auth.Local("northgate"), "lead@northgate.example", auth.Member); err != nil {
+	if _, err := a.services.Auth.AddUser(auth.Local("northgate"), "lead@northgate.example", auth.Member); err != nil {
 		t.Fatal(err)
 	}
 	from, err := a.backupConfig()

@@ -82,7 +82,7 @@ func (a *App) plantAccount() (string, error) {
 		_, err := a.stationsOf(id)
 		return id, err
 	}
-	list := a.accounts.List(false)
+	list := a.services.Accounts.List(false)
 	if len(list) != 1 {
 		return "", fmt.Errorf("this appliance holds %d accounts: name the one that the plant's broker sends for with plantBroker.account", len(list))
 	}

@@ -173,7 +173,7 @@ func TestPlantBrokerOverTLS(t *testing.T) {
 				t.Fatal(err)
 			}
 			apptest.Eventually(t, "the signal", func() bool {
-				list, err := r.signals.Of("northgate", starterStation, signal.Day(time.Now().UnixMilli()))
+				list, err := r.services.Signals.Of("northgate", starterStation, signal.Day(time.Now().UnixMilli()))
 				return err == nil && len(list) == 1
 			})
 			if list := r.plantGauges(); list[0].Value != 1 {

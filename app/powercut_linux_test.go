@@ -232,7 +232,7 @@ func afterCut(dir string, keys []string) error {
 	defer a.Close()
 	stored := map[string]bool{}
 	for _, day := range []int64{-1, 0} { // it may have been before midnight
-		list, err := a.signals.Of("northgate", starterStation, signal.Day(time.Now().UnixMilli())+day)
+		list, err := a.services.Signals.Of("northgate", starterStation, signal.Day(time.Now().UnixMilli())+day)
 		if err != nil {
 			return err
 		}
@@ -247,7 +247,7 @@ func afterCut(dir string, keys []string) error {
 			}
 			continue
 		}
-		if _, err := a.auth.AuthenticateKey(key); err != nil {
+		if _, err := a.services.Auth.AuthenticateKey(key); err != nil {
 			return fmt.Errorf("a key that was told is lost: %w", err)
 		}
 	}

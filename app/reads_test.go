@@ -112,7 +112,7 @@ func TestReadsOfAShiftAgree(t *testing.T) {
 		r.fetch(t, "/signal?limit=1&"+query, &sent)
 		kept := 0
 		for day := signal.Day(shift.from); day <= signal.Day(shift.to); day++ {
-			list, err := r.signals.Of("northgate", s.StationCode, day)
+			list, err := r.services.Signals.Of("northgate", s.StationCode, day)
 			if err != nil {
 				t.Fatal(err)
 			}

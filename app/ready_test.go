@@ -60,13 +60,13 @@ func heldApp(t *testing.T, h *Host) (a *App, first, second *hold) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := a.accounts.List(false)
+	list := a.services.Accounts.List(false)
 	first, second = &hold{open: make(chan struct{})}, &hold{open: make(chan struct{})}
 	held := map[string]*hold{list[0].ID: first, list[1].ID: second}
-	a.floor.Close()
-	a.floor = floor.New(floor.Config{
-		Store: a.store, Accounts: a.accounts, Signals: a.signals, History: a.history, Events: a.events, Log: slog.New(slog.DiscardHandler),
-		Timelines: station.New(station.Config{Accounts: heldAccounts{a.accounts, held}, Store: a.store}),
+	a.services.Floor.Close()
+	a.services.Floor = floor.New(floor.Config{
+		Store: a.store, Accounts: a.services.Accounts, Signals: a.services.Signals, History: a.services.History, Events: a.services.Events, Log: slog.New(slog.DiscardHandler),
+		Timelines: station.New(station.Config{Accounts: heldAccounts{a.services.Accounts, held}, Store: a.store}),
 	})
 	t.Cleanup(func() {
 		first.end(errors.New("the test has ended"))

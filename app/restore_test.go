@@ -43,7 +43,7 @@ func backedUp(t *testing.T, a *App, passphrase string) string {
 // emails lists the users of the account.
 func emails(t *testing.T, a *App) string {
 	t.Helper()
-	users, err := a.auth.ListUsers(auth.Local("northgate"))
+	users, err := a.services.Auth.ListUsers(auth.Local("northgate"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,11 +84,11 @@ func (r *running) result(t *testing.T, method, path, body string, into any) int 
 func TestRestoreOverTheNetwork(t *testing.T) {
 	cfg := testConfig(t)
 	r := serve(t, cfg)
-	link, err := r.auth.LinkOutright(auth.Local("northgate"), "it@northgate.example")
+	link, err := r.services.Auth.LinkOutright(auth.Local("northgate"), "it@northgate.example")
 	if err != nil {
 		t.Fatal(err)
 	}
-	grant, err := r.auth.Callback(link.Token, "")
+	grant, err := r.services.Auth.Callback(link.Token, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestRestoreOverTheNetwork(t *testing.T) {
 	if got := emails(t, a); got != "it@northgate.example" {
 		t.Errorf("the users are %s", got)
 	}
-	if _, err := a.auth.AuthenticateSession(grant.Session); err == nil {
+	if _, err := a.services.Auth.AuthenticateSession(grant.Session); err == nil {
 		t.Error("the session is there again")
 	}
 	if page, err := a.auditList("northgate", audit.Query{Limit: 1, Action: "backup.restore"}); err != nil || len(page.Records) != 1 || page.Records[0].Target != made.Name || page.Records[0].Actor.Email != "it@northgate.example" {
@@ -174,7 +174,7 @@ func TestRestoreGoesBack(t *testing.T) {
 		const settings = "logLevel: info\n"
 		apptest.WriteIn(t, cfg.DataDir, config.File, settings)
 		r := serve(t, cfg)
-		if _, err := r.auth.AddUser(auth.Local("northgate"), "lead@northgate.example", auth.Member); err != nil {
+		if _, err := r.services.Auth.AddUser(auth.Local("northgate"), "lead@northgate.example", auth.Member); err != nil {
 			t.Fatal(err)
 		}
 		var err error

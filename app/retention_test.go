@@ -109,10 +109,10 @@ func (p *plantLife) restart() {
 func (p *plantLife) pass() {
 	p.t.Helper()
 	for turn := 0; ; turn++ {
-		if err := p.floor.Pass("northgate"); err != nil {
+		if err := p.services.Floor.Pass("northgate"); err != nil {
 			p.t.Fatal(err)
 		}
-		if p.floor.Health("northgate").Late == 0 {
+		if p.services.Floor.Health("northgate").Late == 0 {
 			return
 		}
 		if turn == 200 {
@@ -217,7 +217,7 @@ func (p *plantLife) day() {
 	p.write("POST", "/production", fmt.Sprintf(`{"stationCode":"PRESS","good":7,"bad":2,"initials":"ABC","at":%q}`,
 		p.told.Format(stamp)))
 	p.write("POST", "/schedule/"+running+"/end", fmt.Sprintf(`{"initials":"ABC","at":%q}`, p.told.Format(stamp)))
-	if _, err := p.auth.Login(auth.LoginRequest{Destination: "it@northgate.example", Address: "10.0.0.9"}); err != nil {
+	if _, err := p.services.Auth.Login(auth.LoginRequest{Destination: "it@northgate.example", Address: "10.0.0.9"}); err != nil {
 		p.t.Fatal(err)
 	}
 	until(24)
@@ -228,7 +228,7 @@ func (p *plantLife) day() {
 		p.pass()
 	}
 	p.days++
-	if err := p.signals.Pack(); err != nil {
+	if err := p.services.Signals.Pack(); err != nil {
 		p.t.Fatal(err)
 	}
 	if err := p.upkeep(p.t.Context()); err != nil {
@@ -385,7 +385,7 @@ func TestRetention(t *testing.T) {
 	first := p.began.AddDate(0, 0, day)
 	if err := p.store.Update(func(tx *kv.Tx) error {
 		for _, code := range []string{"PRESS", "KILN", "METER"} {
-			if err := p.history.Forget(tx, "northgate", code, first.Add(time.Minute).UnixMilli()); err != nil {
+			if err := p.services.History.Forget(tx, "northgate", code, first.Add(time.Minute).UnixMilli()); err != nil {
 				return err
 			}
 		}

@@ -175,7 +175,7 @@ func TestSlowManifest(t *testing.T) {
 		h.limits.body, h.limits.answer, h.limits.idle = 300*time.Millisecond, 600*time.Millisecond, 100*time.Millisecond
 	})
 	key := r.key
-	snap, err := r.accounts.Get("northgate")
+	snap, err := r.services.Accounts.Get("northgate")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -349,14 +349,14 @@ func TestClockSetBack(t *testing.T) {
 		return w.status
 	}
 	link := func() string {
-		l, err := a.auth.LinkOutright(local, "it@northgate.example")
+		l, err := a.services.Auth.LinkOutright(local, "it@northgate.example")
 		if err != nil {
 			t.Fatal(err)
 		}
 		return l.Token
 	}
 	used, unused := link(), link()
-	grant, err := a.auth.Callback(used, "192.0.2.1")
+	grant, err := a.services.Auth.Callback(used, "192.0.2.1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -373,7 +373,7 @@ func TestClockSetBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	list, _, err := a.accounts.Revisions(local, 100, 0)
+	list, _, err := a.services.Accounts.Revisions(local, 100, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -390,15 +390,15 @@ func TestClockSetBack(t *testing.T) {
 	}
 	// A session and a link end when they were to end, and not later.
 	now = now.AddDate(1, 0, 0).Add(16 * time.Minute)
-	if _, err := a.auth.Callback(unused, "192.0.2.1"); err == nil {
+	if _, err := a.services.Auth.Callback(unused, "192.0.2.1"); err == nil {
 		t.Error("a link of the future outlives its end")
 	}
 	now = now.Add(auth.SessionLifetime)
-	if _, err := a.auth.AuthenticateSession(grant.Session); err == nil {
+	if _, err := a.services.Auth.AuthenticateSession(grant.Session); err == nil {
 		t.Error("a session of the future outlives its end")
 	}
 	fresh := link()
-	if _, err := a.auth.Callback(fresh, "192.0.2.1"); err != nil {
+	if _, err := a.services.Auth.Callback(fresh, "192.0.2.1"); err != nil {
 		t.Errorf("a new link: %v", err)
 	}
 }

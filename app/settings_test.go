@@ -52,7 +52,7 @@ func TestAliveAndSpreadMinutesHoldAtStations(t *testing.T) {
 		}
 		cfg.Signals.AliveMinutes, cfg.Signals.SpreadMinutes = set, set
 		a, _ := opened(t, cfg)
-		plan, err := a.floor.Plan("northgate")
+		plan, err := a.services.Floor.Plan("northgate")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -105,7 +105,7 @@ func TestReplayedSignalsAreInTheLog(t *testing.T) {
 		got[code] = map[string]string{}
 		// A machine that was away sends what it has from before.
 		for day := signal.Day(from - 24*hour); day <= signal.Day(from+4*hour); day++ {
-			list, err := r.signals.Of("northgate", code, day)
+			list, err := r.services.Signals.Of("northgate", code, day)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -83,7 +83,7 @@ func TestRestoreKeepsUsableSettings(t *testing.T) {
 			var log bytes.Buffer
 			r := serve(t, cfg, func(h *Host) { h.log = slog.New(slog.NewTextHandler(&log, nil)) })
 			apptest.WriteIn(t, cfg.DataDir, config.File, here)
-			if _, err := r.auth.AddUser(auth.Local("northgate"), "lead@northgate.example", auth.Member); err != nil {
+			if _, err := r.services.Auth.AddUser(auth.Local("northgate"), "lead@northgate.example", auth.Member); err != nil {
 				t.Fatal(err)
 			}
 			var got Restored

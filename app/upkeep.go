@@ -57,11 +57,11 @@ func (a *App) upkeep(ctx context.Context) error {
 	if err != nil || !believed {
 		return err
 	}
-	err = errors.Join(a.auth.Sweep(now), a.signals.Sweep(ctx), a.floor.Sweep(ctx), a.requests.Sweep(ctx), a.tasks.Sweep(ctx, now), a.messages.Sweep(ctx, now))
+	err = errors.Join(a.services.Auth.Sweep(now), a.services.Signals.Sweep(ctx), a.services.Floor.Sweep(ctx), a.services.Requests.Sweep(ctx), a.services.Tasks.Sweep(ctx, now), a.services.Messages.Sweep(ctx, now))
 	if a.undecided() {
 		return err
 	}
-	return errors.Join(err, a.history.Sweep(ctx), a.issues.Sweep(ctx), a.schedules.Sweep(ctx, now), a.trimAudit(ctx, now))
+	return errors.Join(err, a.services.History.Sweep(ctx), a.services.Issues.Sweep(ctx), a.services.Schedules.Sweep(ctx, now), a.trimAudit(ctx, now))
 }
 
 // undecided tells that settings of a backup wait, which may say that things are kept for longer than by those that
@@ -71,7 +71,7 @@ func (a *App) undecided() bool { return WaitingSettings(a.cfg.DataDir) != "" }
 // trimAudit removes the audit records of all accounts that are past their retention.
 func (a *App) trimAudit(ctx context.Context, now time.Time) error {
 	keep := audit.Retention{Age: time.Duration(a.cfg.AuditDays) * 24 * time.Hour, Max: audit.MaxRecords}
-	for _, account := range a.accounts.List(true) {
+	for _, account := range a.services.Accounts.List(true) {
 		removed, more := 0, true
 		for more && ctx.Err() == nil {
 			n := 0

@@ -61,19 +61,19 @@ func (h *household) hours(n int) {
 func (h *household) signIn() string {
 	h.t.Helper()
 	local := auth.Local("northgate")
-	link, err := h.auth.LinkOutright(local, "it@northgate.example")
+	link, err := h.services.Auth.LinkOutright(local, "it@northgate.example")
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	grant, err := h.auth.Callback(link.Token, "")
+	grant, err := h.services.Auth.Callback(link.Token, "")
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	key, _, err := h.auth.CreateKeyFor(local, "it@northgate.example", auth.KeyInput{})
+	key, _, err := h.services.Auth.CreateKeyFor(local, "it@northgate.example", auth.KeyInput{})
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	if err := h.auth.RevokeKey(local, key.ID); err != nil {
+	if err := h.services.Auth.RevokeKey(local, key.ID); err != nil {
 		h.t.Fatal(err)
 	}
 	return grant.Session
@@ -196,7 +196,7 @@ func TestKeepUp(t *testing.T) {
 		a, _ := opened(t, cfg)
 		ctx, cancel := context.WithCancel(t.Context())
 		go a.keepUp(ctx)
-		link, err := a.auth.LinkOutright(auth.Local("northgate"), "it@northgate.example")
+		link, err := a.services.Auth.LinkOutright(auth.Local("northgate"), "it@northgate.example")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -248,7 +248,7 @@ func TestManifest(t *testing.T) {
 	if !strings.Contains(warned.text("result", "warnings", "0", "issue"), "NOPE") {
 		t.Errorf("%s", warned.body)
 	}
-	s.must(s.accounts.Set(auth.Local("acme"), "stationCountLimit", "3"))
+	s.must(s.Accounts.Set(auth.Local("acme"), "stationCountLimit", "3"))
 	put("", strings.Replace(acme, `{"code":"PACK-2"`, `{"code":"PACK-3","name":"Packer 3"},{"code":"PACK-2"`, 1)).want(t, 409)
 	put("", strings.Replace(acme, `{"code":"PACK-2"`, `{"code":"PACK-3"`, 1)).want(t, 200)
 }
@@ -296,7 +296,7 @@ func TestArchivedAccount(t *testing.T) {
 			}
 		}
 	}
-	s.must(s.accounts.SetArchived(auth.Local("acme"), true))
+	s.must(s.Accounts.SetArchived(auth.Local("acme"), true))
 	for name, a := range asks {
 		a.key = admin
 		got := s.do(a)
@@ -312,7 +312,7 @@ func TestArchivedAccount(t *testing.T) {
 	if a := s.do(ask{method: "GET", path: "/auth/profile", key: admin}).want(t, 200); len(a.at("result", "accounts").([]any)) != 0 {
 		t.Errorf("an archived account is listed: %s", a.body)
 	}
-	s.must(s.accounts.SetArchived(auth.Local("acme"), false))
+	s.must(s.Accounts.SetArchived(auth.Local("acme"), false))
 	s.do(ask{method: "POST", path: "/account", body: `{"currency":"GBP"}`, key: admin}).want(t, 200)
 }
 

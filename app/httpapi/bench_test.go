@@ -156,7 +156,7 @@ func benchAccount(b *testing.B, stations, skus int) (*server, string, *account.R
 	b.Helper()
 	s := newServer(b, options{log: quiet()})
 	s.makeAccount("large.example", "admin@large.example", schematest.Large(stations, skus))
-	snap, err := s.accounts.Get("large")
+	snap, err := s.Accounts.Get("large")
 	s.must(nil, err)
 	return s, s.key("large", "admin@large.example"), snap.Answer(true)
 }
@@ -299,7 +299,7 @@ func BenchmarkPostAccount(b *testing.B) {
 		b.Run(strconv.Itoa(connections), func(b *testing.B) {
 			s := newServer(b, options{log: quiet()})
 			key := s.roleKey(auth.Member)
-			snap, err := s.accounts.Get("acme")
+			snap, err := s.Accounts.Get("acme")
 			s.must(nil, err)
 			page, err := s.listAudit("acme", audit.Query{Limit: 1})
 			s.must(nil, err)

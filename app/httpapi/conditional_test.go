@@ -116,8 +116,8 @@ func TestIfMatchIsAboutTheConfiguration(t *testing.T) {
 	member := s.roleKey(auth.Member)
 	tag := s.do(ask{method: "GET", path: "/account", key: member}).header.Get("Etag")
 	s.roleKey(auth.Member)
-	s.must(s.accounts.SetArchived(auth.Local("acme"), true))
-	s.must(s.accounts.SetArchived(auth.Local("acme"), false))
+	s.must(s.Accounts.SetArchived(auth.Local("acme"), true))
+	s.must(s.Accounts.SetArchived(auth.Local("acme"), false))
 	s.do(ask{method: "POST", path: "/account", body: `{"currency":"GBP"}`, key: member, header: map[string]string{"If-Match": tag}}).want(t, 200)
 }
 

@@ -17,7 +17,7 @@ func TestTooManyResults(t *testing.T) {
 	key := s.roleKey(auth.Readonly)
 	start := s.plant()
 	week := rangeOf(start, 0, 7*24*time.Hour)
-	s.api.cfg.Reports = report.New(report.Config{Floor: s.floor, Signals: s.signals, MostResults: 150})
+	s.api.cfg.Reports = report.New(report.Config{Floor: s.Floor, Signals: s.Signals, MostResults: 150})
 	for path, least := range map[string]int{"/oee?by=station,hour&": 2 * 168, "/energy?by=station,hour&": 2 * 168} {
 		a := s.do(ask{method: "GET", path: path + week, key: key}).want(t, 400)
 		holds(t, a, map[string]any{"details.0.field": "by"})

@@ -37,7 +37,7 @@ func BenchmarkGrowthEvents(b *testing.B) {
 			keys = append(keys, s.roleKey(auth.Readonly))
 		}
 		cpu, memory := measure(b, seconds, updates, s.http, func(i int) string { return keys[i/maxStreamsEach] }, func(i int) {
-			s.events.Publish("acme", event.Event{Type: event.Station, Station: fmt.Sprint("PACK-", i), Data: streamed})
+			s.Events.Publish("acme", event.Event{Type: event.Station, Station: fmt.Sprint("PACK-", i), Data: streamed})
 		})
 		s.api.EndStreams()
 		return []growth.Measured{{Ours: cpu, Floor: floorCPU}, {Ours: memory, Floor: floorMemory}}

@@ -110,7 +110,7 @@ func quick(s *server) {
 }
 
 func (s *server) happens(t event.Type, station, data string) {
-	s.events.Publish("acme", event.Event{Type: t, Station: station, Data: json.RawMessage(data)})
+	s.Events.Publish("acme", event.Event{Type: t, Station: station, Data: json.RawMessage(data)})
 }
 
 func frame(id int, t event.Type, data string) string {
@@ -129,7 +129,7 @@ func TestEventsAreTold(t *testing.T) {
 			l.want("retry: 3000\nid: 1000\n")
 			s.happens(event.Station, "PACK-1", `{"statusCode":"idle"}`)
 			l.want(frame(1001, event.Station, `{"statusCode":"idle"}`))
-			s.events.Publish("bolt", event.Event{Type: event.Station, Station: "PACK-1", Data: json.RawMessage(`{"secret":true}`)})
+			s.Events.Publish("bolt", event.Event{Type: event.Station, Station: "PACK-1", Data: json.RawMessage(`{"secret":true}`)})
 			s.happens(event.Task, "PACK-2", "{\r\n\"a\":1}")
 			l.want(frame(1003, event.Task, "{\ndata: \"a\":1}"))
 		})
@@ -276,7 +276,7 @@ func TestEventsEndWithTheCredential(t *testing.T) {
 	quick(s)
 	acting := auth.Local("acme")
 	email := s.address() + "@people.example"
-	s.must(s.auth.AddUser(acting, email, auth.Operator))
+	s.must(s.Auth.AddUser(acting, email, auth.Operator))
 	for _, tt := range []struct {
 		name string
 		a    ask
@@ -289,10 +289,10 @@ func TestEventsEndWithTheCredential(t *testing.T) {
 			s.do(ask{method: "POST", path: "/auth/logout", session: a.session}).want(t, 200)
 		}},
 		{"a user gets another role", ask{key: s.key("acme", email)}, func(ask) {
-			s.must(s.auth.SetRole(acting, email, auth.Readonly))
+			s.must(s.Auth.SetRole(acting, email, auth.Readonly))
 		}},
 		{"a user is removed", ask{session: s.session("acme", mailOf(auth.Supervisor))}, func(ask) {
-			s.must(nil, s.auth.RemoveUser(acting, mailOf(auth.Supervisor)))
+			s.must(nil, s.Auth.RemoveUser(acting, mailOf(auth.Supervisor)))
 		}},
 		{"a session expires", ask{session: s.session("acme", mailOf(auth.Member))}, func(ask) {
 			s.clock.advance(31 * 24 * time.Hour)

@@ -44,7 +44,7 @@ func monday(t testing.TB, now time.Time) time.Time {
 // 0.1 kWh. PACK-2 sends signals from 6 to 6:30 and has no schedule; each minute uses 0.2 kWh.
 func (s *server) plant() (start time.Time) {
 	s.t.Helper()
-	s.must(nil, s.floor.Pass("acme"))
+	s.must(nil, s.Floor.Pass("acme"))
 	start = monday(s.t, s.clock.now())
 	at := func(after time.Duration) int64 { return start.Add(after).UnixMilli() }
 	var list []signal.Signal
@@ -68,9 +68,9 @@ func (s *server) plant() (start time.Time) {
 	}
 	send("PACK-1", 2*time.Hour, map[signal.Field]float64{signal.RSSI: -60})
 	send("PACK-1", 10*time.Minute+45*time.Second, map[signal.Field]float64{signal.ProductionCompleteBad: 6})
-	_, err := s.signals.Append(list)
+	_, err := s.Signals.Append(list)
 	s.must(nil, err)
-	s.must(nil, s.floor.Do("acme", func(w *floor.Work) error {
+	s.must(nil, s.Floor.Do("acme", func(w *floor.Work) error {
 		for _, in := range []monitor.Input{
 			{At: at(0), Kind: monitor.InputScheduleStart, Schedule: monitor.Schedule{ID: "s1", SKU: "B2"}},
 			{At: at(2 * time.Hour), Kind: monitor.InputScheduleEnd, ID: "s1"},
@@ -90,8 +90,8 @@ func (s *server) caughtUp(start time.Time, codes ...string) {
 	s.t.Helper()
 	for _, code := range codes {
 		for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-			s.must(nil, s.floor.Pass("acme"))
-			since, err := s.floor.Since("acme", code)
+			s.must(nil, s.Floor.Pass("acme"))
+			since, err := s.Floor.Since("acme", code)
 			s.must(nil, err)
 			if since <= start.UnixMilli() {
 				break
@@ -296,10 +296,10 @@ func TestFigures(t *testing.T) {
 // the plant. A day later one of them sends its energy, and the answer has the share of known time.
 func TestEnergyOfStationsNeverHeardOf(t *testing.T) {
 	s := newServer(t, options{})
-	s.must(nil, s.floor.Pass("acme"))
+	s.must(nil, s.Floor.Pass("acme"))
 	begun := s.clock.now().Truncate(time.Minute).Add(time.Minute)
 	s.clock.advance(time.Hour)
-	s.must(nil, s.floor.Pass("acme"))
+	s.must(nil, s.Floor.Pass("acme"))
 	key := s.roleKey(auth.Readonly)
 	get := func(path string) *answer {
 		t.Helper()
@@ -321,9 +321,9 @@ func TestEnergyOfStationsNeverHeardOf(t *testing.T) {
 		x.Set(signal.ElectricalKwh, kwh)
 		list = append(list, x)
 	}
-	_, err := s.signals.Append(list)
+	_, err := s.Signals.Append(list)
 	s.must(nil, err)
-	s.must(nil, s.floor.Pass("acme"))
+	s.must(nil, s.Floor.Pass("acme"))
 	for end := time.Now().Add(20 * time.Second); get("/energy?by=plant&").at("results", "0", "electricalKwh") == nil && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 	}
 	holds(t, get("/energy?by=plant&"), map[string]any{"results.0.electricalKwh": 2, "results.0.cost": 0.5, "results.0.coverage.numerator": 6 * 60000, "results.0.coverage.denominator": 30 * 60000})
@@ -333,7 +333,7 @@ func TestEnergyOfStationsNeverHeardOf(t *testing.T) {
 // TestFiguresRefuse: errors name the invalid field.
 func TestFiguresRefuse(t *testing.T) {
 	s := newServer(t, options{})
-	s.must(nil, s.floor.Pass("acme"))
+	s.must(nil, s.Floor.Pass("acme"))
 	key := s.roleKey(auth.Readonly)
 	for _, tt := range []struct{ path, field, issue string }{
 		{"/station-window", "from", "must be given, or rangecode"},
@@ -369,7 +369,7 @@ func TestFiguresRefuse(t *testing.T) {
 	}
 	s.do(ask{method: "GET", path: "/export/people?rangecode=today", key: key}).want(t, 404)
 	s.do(ask{method: "POST", path: "/account", key: s.roleKey(auth.Member), body: `{"enableCycleTimeAnalysis":"off"}`}).want(t, 200)
-	s.must(nil, s.floor.Pass("acme"))
+	s.must(nil, s.Floor.Pass("acme"))
 	a := s.do(ask{method: "GET", path: "/analysis/cycletime?stationcodes=PACK-1", key: key}).want(t, 403)
 	if message := fmt.Sprint(a.at("errorMessage")); !strings.Contains(message, report.FlagCycles) || !strings.Contains(message, "account") {
 		t.Errorf("%s", message)
@@ -395,7 +395,7 @@ func TestCSVIsHarmless(t *testing.T) {
 // TestExports exports schedules, including future ones, and Tasks, with texts that must not become formulas.
 func TestExports(t *testing.T) {
 	s := newServer(t, options{})
-	s.must(nil, s.floor.Pass("acme"))
+	s.must(nil, s.Floor.Pass("acme"))
 	key := s.roleKey(auth.Supervisor)
 	start := s.clock.now().Add(50 * time.Hour).Truncate(time.Minute)
 	body := fmt.Sprintf(`{"stationCode":"PACK-2","kind":"production","skuCode":"B2","plannedStartAt":%q,"plannedEndAt":%q,"note":"=HYPERLINK(\"x\")"}`, instant.Format(start), instant.Format(start.Add(time.Hour)))
@@ -440,7 +440,7 @@ func TestFiguresOfWhatIsNamedOrGone(t *testing.T) {
 		x.Set(signal.ElectricalKwhInterval, 3)
 		list = append(list, x)
 	}
-	_, err := s.signals.Append(list)
+	_, err := s.Signals.Append(list)
 	s.must(nil, err)
 	s.caughtUp(start, "KWH-1")
 	key, two := s.roleKey(auth.Member), rangeOf(start, 0, 2*time.Hour)
@@ -454,7 +454,7 @@ func TestFiguresOfWhatIsNamedOrGone(t *testing.T) {
 			t.Fatalf("the manifest has no %s", old)
 		}
 		s.do(ask{method: "PUT", path: "/account/manifest", key: key, body: strings.Replace(acme, old, new, 1)}).want(t, 200)
-		s.must(nil, s.floor.Pass("acme"))
+		s.must(nil, s.Floor.Pass("acme"))
 	}
 	holds(t, get("/energy?by=plant"), map[string]any{"results.0.electricalKwh": 12 + 6 + 30})
 	apply(`"weekStartDay":0,`, `"weekStartDay":0,"totalEnergyStationCodes":["KWH-1"],`)
@@ -490,7 +490,7 @@ func TestDaysAreThePlants(t *testing.T) {
 	key := s.roleKey(auth.Member)
 	two := strings.TrimSuffix(acme, "]}}") + `,{"code":"east","name":"East","timezone":"Asia/Tokyo","dayStartHour":0,"weekStartDay":0,"stationGroups":[{"code":"wrapping","name":"Wrapping","stations":[{"code":"WRAP-1","name":"Wrapper"}]}]}]}}`
 	s.do(ask{method: "PUT", path: "/account/manifest", key: key, body: two}).want(t, 200)
-	s.must(nil, s.floor.Pass("acme"))
+	s.must(nil, s.Floor.Pass("acme"))
 	day := "2026-03-02"
 	for _, path := range []string{"/energy?by=plant&", "/oee?by=plant&"} {
 		a := s.do(ask{method: "GET", path: path + "from=" + day + "&to=" + day, key: key}).want(t, 200)

@@ -379,7 +379,7 @@ func TestPanics(t *testing.T) {
 func TestStoreThatIsClosed(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Member)
-	s.must(nil, s.auth.Close())
+	s.must(nil, s.Auth.Close())
 	s.must(nil, s.store.Close())
 	a := s.do(ask{method: "POST", path: "/account", body: `{"currency":"GBP"}`, key: key}).want(t, 503)
 	if a.header.Get("Retry-After") != "5" || a.text("errorMessage") != "the service cannot do this now: closed" {

@@ -35,7 +35,7 @@ func (s *server) downtime(open bool) *issue.View {
 	s.t.Helper()
 	in := issue.CreateInput{StationCode: "PACK-2"}
 	if open {
-		list, _, err := s.issues.List(s.t.Context(), "acme", issue.Query{Where: []issue.Where{{StationCode: "PACK-2", From: s.clock.now().Add(-24 * time.Hour).UnixMilli(), To: s.clock.now().UnixMilli() + 60_000}}, Open: &open, Limit: 1})
+		list, _, err := s.Issues.List(s.t.Context(), "acme", issue.Query{Where: []issue.Where{{StationCode: "PACK-2", From: s.clock.now().Add(-24 * time.Hour).UnixMilli(), To: s.clock.now().UnixMilli() + 60_000}}, Open: &open, Limit: 1})
 		s.must(nil, err)
 		if len(list) > 0 {
 			return list[0]
@@ -46,8 +46,8 @@ func (s *server) downtime(open bool) *issue.View {
 		in.StartAt, in.EndAt = &start, &end
 	}
 	var v *issue.View
-	s.must(nil, s.floor.Do("acme", func(w *floor.Work) (err error) {
-		v, err = s.issues.Manual(w, auth.Local("acme"), in)
+	s.must(nil, s.Floor.Do("acme", func(w *floor.Work) (err error) {
+		v, err = s.Issues.Manual(w, auth.Local("acme"), in)
 		return err
 	}))
 	return v
@@ -80,12 +80,12 @@ func TestStopOverHTTP(t *testing.T) {
 			s.clock.advance(time.Minute)
 			s.do(ask{method: "POST", path: "/signal", key: device, body: `{"signals":[{"stationCode":"PACK-2","rssi":-60}]}`}).want(t, 200)
 		}
-		s.must(nil, s.floor.Pass("acme"))
+		s.must(nil, s.Floor.Pass("acme"))
 	}
 	send := func(signal string) {
 		t.Helper()
 		s.do(ask{method: "POST", path: "/signal", key: device, body: `{"signals":[{"stationCode":"PACK-2",` + signal + `}]}`}).want(t, 200)
-		s.must(nil, s.floor.Pass("acme"))
+		s.must(nil, s.Floor.Pass("acme"))
 	}
 	// Manual downtime over HTTP, in shift time or outside of it.
 	text := func(a *answer, status int, part string) {
@@ -181,7 +181,7 @@ func TestStopOverHTTP(t *testing.T) {
 	}
 
 	// Subscribers got an event for each, and the audit log has them.
-	events, _ := s.events.Since("acme", 0)
+	events, _ := s.Events.Since("acme", 0)
 	told := 0
 	for _, e := range events {
 		if e.Type == "issue" && strings.Contains(string(e.Data), `"parts"`) {
@@ -218,14 +218,14 @@ func TestTabletsSpeak(t *testing.T) {
 	v := s.downtime(false)
 	tablet := auth.Principal{Type: auth.TypeSession, Email: "tablet:line 1@acme.example", AccountID: "acme", Role: auth.Operator, StationCodes: []string{"PACK-1"}}
 	say := func(p auth.Principal, initials string) error {
-		target := s.issues.Find("acme", v.ID)
-		free := issue.New(issue.Config{Store: s.store, Detail: s.floor.Detail, Authorize: func(_ *kv.Tx, p auth.Principal, need auth.Role) error {
+		target := s.Issues.Find("acme", v.ID)
+		free := issue.New(issue.Config{Store: s.store, Detail: s.Floor.Detail, Authorize: func(_ *kv.Tx, p auth.Principal, need auth.Role) error {
 			if !p.Role.AtLeast(need) {
 				return errdefs.New(errdefs.Forbidden, "this needs the role %s", need)
 			}
 			return nil
 		}, Clock: s.clock.now})
-		return s.floor.Do("acme", func(w *floor.Work) error {
+		return s.Floor.Do("acme", func(w *floor.Work) error {
 			_, err := free.Acknowledge(w, p, target, issue.AcknowledgeInput{Said: issue.Said{Initials: initials}})
 			return err
 		})

@@ -94,7 +94,7 @@ func TestAllScreensShowTheSame(t *testing.T) {
 		<-l.blocks
 		streams = append(streams, l)
 	}
-	s.must(nil, s.floor.Do("acme", func(w *floor.Work) error {
+	s.must(nil, s.Floor.Do("acme", func(w *floor.Work) error {
 		_, err := w.Record("PACK-1", monitor.Input{At: w.Now, Kind: monitor.InputScheduleStart, Schedule: monitor.Schedule{ID: "s1", SKU: "B2"}})
 		return err
 	}))
@@ -105,7 +105,7 @@ func TestAllScreensShowTheSame(t *testing.T) {
 			x := signal.Signal{Account: "acme", Station: code, Source: "device:acme/gw", At: s.clock.now().UnixMilli() - rng.Int64N(30_000), Arrived: s.clock.now().UnixMilli()}
 			x.Set(signal.ProductionCompleteGood, float64(rng.IntN(5)))
 			x.Set(signal.Productive, float64(rng.IntN(2)))
-			_, err := s.signals.Append([]signal.Signal{x})
+			_, err := s.Signals.Append([]signal.Signal{x})
 			s.must(nil, err)
 			if rng.IntN(3) == 0 {
 				read()
@@ -145,13 +145,13 @@ func TestASignalIsToldAtOnce(t *testing.T) {
 	key := s.roleKey(auth.Readonly)
 	s.do(ask{method: "GET", path: "/station", key: key}).want(t, 200) // makes the stations exist
 	s.clock.advance(time.Minute)
-	s.must(nil, s.floor.Pass("acme"))
+	s.must(nil, s.Floor.Pass("acme"))
 	l := s.listen(ask{path: "/events?types=station&stationcodes=PACK-1", key: key})
 	<-l.blocks
 	s.clock.advance(500 * time.Millisecond) // half of the second until the next pass over all stations
 	x := signal.Signal{Account: "acme", Station: "PACK-1", Source: "device:acme/gw", At: s.clock.now().UnixMilli(), Arrived: s.clock.now().UnixMilli()}
 	x.Set(signal.LineSpeed, 17)
-	_, err := s.signals.Append([]signal.Signal{x})
+	_, err := s.Signals.Append([]signal.Signal{x})
 	s.must(nil, err)
 	select {
 	case block := <-l.blocks:
@@ -171,11 +171,11 @@ func TestTheShiftSoFarOverTheAPI(t *testing.T) {
 	key, member, admin := s.roleKey(auth.Readonly), s.roleKey(auth.Member), s.roleKey(auth.Admin)
 	begins := monday(t, s.clock.now()).AddDate(0, 0, 21) // an early shift in the future
 	s.clock.advance(begins.Add(-2 * time.Minute).Sub(s.clock.now()))
-	s.must(nil, s.floor.Pass("acme"))
+	s.must(nil, s.Floor.Pass("acme"))
 	if a := s.do(ask{method: "GET", path: "/station?stationcodes=PACK-1", key: key}).want(t, 200); a.at("results", "0", "shift") != nil {
 		t.Errorf("before the shift there is %s", a.body)
 	}
-	s.must(nil, s.floor.Do("acme", func(w *floor.Work) error {
+	s.must(nil, s.Floor.Do("acme", func(w *floor.Work) error {
 		_, err := w.Record("PACK-1", monitor.Input{At: w.Now, Kind: monitor.InputScheduleStart, Schedule: monitor.Schedule{ID: "s1", SKU: "B2"}})
 		return err
 	}))
@@ -217,7 +217,7 @@ func TestTheShiftSoFarOverTheAPI(t *testing.T) {
 		if x.Set(signal.Productive, 0); productive {
 			x.Set(signal.Productive, 1)
 		}
-		_, err := s.signals.Append([]signal.Signal{x})
+		_, err := s.Signals.Append([]signal.Signal{x})
 		s.must(nil, err)
 	}
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -241,7 +241,7 @@ func TestTheShiftSoFarOverTheAPI(t *testing.T) {
 		case 120:
 			s.do(ask{method: "POST", path: "/correction/1/undo", key: admin}).want(t, 200)
 		}
-		s.must(nil, s.floor.Pass("acme"))
+		s.must(nil, s.Floor.Pass("acme"))
 		differs := ""
 		for range 200 { // late signals are processed concurrently
 			if differs = same(); differs == "" {

@@ -229,7 +229,7 @@ func TestSetupDryRun(t *testing.T) {
 	if dry.text("result", "accountId") != "acme" || dry.text("result", "email") != "boss@acme.example" || dry.text("result", "apiKey") != "" || len(dry.cookies) != 0 {
 		t.Errorf("%s %v", dry.body, dry.cookies)
 	}
-	if n := len(s.accounts.List(true)); n != 0 || s.setupCode == "" {
+	if n := len(s.Accounts.List(true)); n != 0 || s.setupCode == "" {
 		t.Errorf("a dry run made %d accounts", n)
 	}
 	for range 20 { // it is no way round the throttle

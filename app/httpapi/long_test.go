@@ -70,7 +70,7 @@ func TestLongReadsTakeTurns(t *testing.T) {
 func TestALongReadEnds(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Readonly)
-	s.must(nil, s.floor.Pass("acme"))
+	s.must(nil, s.Floor.Pass("acme"))
 	reads := map[string]func(*call) (reply, error){
 		"/oee": getOEE, "/oee?by=minute&rangecode=today": getOEE, "/energy": getEnergy, "/pareto": getPareto,
 		"/analysis/cycletime": getCycleTimes, "/issue": getIssues, "/timeline?stationcode=PACK-1&rangecode=yesterday": getTimeline,

@@ -150,7 +150,7 @@ func TestMessagesAreBounded(t *testing.T) {
 		days time.Duration
 		want int
 	}{{30, 201}, {32, 0}} {
-		s.must(nil, s.messages.Sweep(t.Context(), s.clock.now().Add(tt.days*24*time.Hour)))
+		s.must(nil, s.Messages.Sweep(t.Context(), s.clock.now().Add(tt.days*24*time.Hour)))
 		if n := left(); n != tt.want {
 			t.Errorf("after %d days %d messages are kept, want %d", tt.days, n, tt.want)
 		}

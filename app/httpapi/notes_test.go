@@ -12,7 +12,7 @@ import (
 // The note of a station is part of every answer about the station, but not of the manifest (monitoring.md section 10).
 func TestBoardShows(t *testing.T) {
 	s := newServer(t, options{live: true})
-	s.must(nil, s.floor.Pass("acme"))
+	s.must(nil, s.Floor.Pass("acme"))
 	supervisor := s.roleKey(auth.Supervisor)
 	operator := supervisor // a supervisor may do what an operator may, at every station
 	revision := s.do(ask{method: "GET", path: "/account/manifest", key: operator}).want(t, 200).header.Get("Etag")
@@ -64,7 +64,7 @@ func TestArchivedStations(t *testing.T) {
 	key, member := s.roleKey(auth.Readonly), s.roleKey(auth.Member)
 	document := string(s.do(ask{method: "GET", path: "/account/manifest", key: key}).want(t, 200).body)
 	s.do(ask{method: "PUT", path: "/account/manifest", key: member, body: strings.ReplaceAll(document, `"PACK-2"`, `"PACK-7"`)}).want(t, 200)
-	s.must(nil, s.floor.Pass("acme"))
+	s.must(nil, s.Floor.Pass("acme"))
 	codes := func(query string) (list []string) {
 		a := s.do(ask{method: "GET", path: "/station" + query, key: key}).want(t, 200)
 		for _, v := range a.at("results").([]any) {

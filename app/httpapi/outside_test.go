@@ -17,7 +17,7 @@ import (
 func TestUnitsWithoutASchedule(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Readonly)
-	s.must(nil, s.floor.Pass("acme"))
+	s.must(nil, s.Floor.Pass("acme"))
 	start := monday(t, s.clock.now())
 	at := func(after time.Duration) int64 { return start.Add(after).UnixMilli() }
 	var list []signal.Signal
@@ -30,9 +30,9 @@ func TestUnitsWithoutASchedule(t *testing.T) {
 		x.Set(signal.Productive, 1)
 		list = append(list, x)
 	}
-	_, err := s.signals.Append(list)
+	_, err := s.Signals.Append(list)
 	s.must(nil, err)
-	s.must(nil, s.floor.Do("acme", func(w *floor.Work) error {
+	s.must(nil, s.Floor.Do("acme", func(w *floor.Work) error {
 		for _, in := range []monitor.Input{
 			{At: at(time.Hour), Kind: monitor.InputScheduleStart, Schedule: monitor.Schedule{ID: "s1", SKU: "B2"}},
 			{At: at(2 * time.Hour), Kind: monitor.InputScheduleEnd, ID: "s1"},
@@ -65,7 +65,7 @@ func TestUnitsWithoutASchedule(t *testing.T) {
 func TestAStationThatNothingWasHeardOf(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Readonly)
-	s.must(nil, s.floor.Pass("acme"))
+	s.must(nil, s.Floor.Pass("acme"))
 	status := func() *answer {
 		t.Helper()
 		return s.do(ask{method: "GET", path: "/station?stationcodes=PACK-1", key: key}).want(t, 200)
@@ -74,12 +74,12 @@ func TestAStationThatNothingWasHeardOf(t *testing.T) {
 	holds(t, s.do(ask{method: "GET", path: "/station/PACK-1", key: key}).want(t, 200), map[string]any{"result.statusCode": "disconnected", "result.statusCodeUpdatedAt": nil})
 	x := signal.Signal{Account: "acme", Station: "PACK-1", Source: "device:acme/gw", At: s.clock.now().UnixMilli(), Arrived: s.clock.now().UnixMilli()}
 	x.Set(signal.RSSI, -60)
-	_, err := s.signals.Append([]signal.Signal{x})
+	_, err := s.Signals.Append([]signal.Signal{x})
 	s.must(nil, err)
-	s.must(nil, s.floor.Pass("acme"))
+	s.must(nil, s.Floor.Pass("acme"))
 	holds(t, status(), map[string]any{"results.0.noSignalYet": false, "results.0.isAlive": true})
 	s.clock.advance(7 * time.Minute)
-	s.must(nil, s.floor.Pass("acme"))
+	s.must(nil, s.Floor.Pass("acme"))
 	a := status()
 	holds(t, a, map[string]any{"results.0.statusCode": "disconnected", "results.0.noSignalYet": false, "results.0.isAlive": false})
 	if since := a.at("results", "0", "statusCodeUpdatedAt"); since != instant.FormatMs(x.At) {

@@ -122,7 +122,7 @@ func TestAllProblemsOfASetupAtOnce(t *testing.T) {
 			}
 		}
 	}
-	if n := len(s.accounts.List(true)); n != 0 || s.setupCode == "" {
+	if n := len(s.Accounts.List(true)); n != 0 || s.setupCode == "" {
 		t.Errorf("what was refused made %d accounts", n)
 	}
 }

@@ -10,7 +10,7 @@ import (
 // TestFiguresOfNoStation checks answers without stations: they have the requested time and no figures.
 func TestFiguresOfNoStation(t *testing.T) {
 	s := newServer(t, options{})
-	s.must(nil, s.floor.Pass("acme"))
+	s.must(nil, s.Floor.Pass("acme"))
 	key := s.roleKey(auth.Readonly)
 	from := s.clock.now().Add(-time.Hour).Truncate(time.Minute)
 	text := func(t time.Time) string { return iso8601(t.UnixMilli()) }

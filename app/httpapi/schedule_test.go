@@ -25,8 +25,8 @@ func (s *server) planned() *schedule.View {
 		StationCode: schedule.Given[string]{Set: true, Value: "PACK-1"}, SKUCode: schedule.Given[string]{Set: true, Value: "B2"},
 		PlannedStart: schedule.Given[schedule.Moment]{Set: true, Value: schedule.Moment(start.UnixMilli())},
 	}
-	s.must(nil, s.floor.Do("acme", func(w *floor.Work) (err error) {
-		made, err = s.schedules.Write(w, auth.Local("acme"), in)
+	s.must(nil, s.Floor.Do("acme", func(w *floor.Work) (err error) {
+		made, err = s.Schedules.Write(w, auth.Local("acme"), in)
 		return err
 	}))
 	return made
@@ -36,8 +36,8 @@ func (s *server) planned() *schedule.View {
 func (s *server) running() *schedule.View {
 	s.t.Helper()
 	made := s.planned()
-	s.must(nil, s.floor.Do("acme", func(w *floor.Work) (err error) {
-		_, err = s.schedules.Start(w, auth.Local("acme"), made.ID, schedule.StartInput{EndRunning: true})
+	s.must(nil, s.Floor.Do("acme", func(w *floor.Work) (err error) {
+		_, err = s.Schedules.Start(w, auth.Local("acme"), made.ID, schedule.StartInput{EndRunning: true})
 		return err
 	}))
 	return made
@@ -72,8 +72,8 @@ func someProduction(then string) func(*server, caller) ask {
 			return ask{path: "/production", body: `{"stationCode":"PACK-1","good":5,"initials":"abc"}`}
 		}
 		var made *schedule.EntryView
-		s.must(nil, s.floor.Do("acme", func(w *floor.Work) (err error) {
-			made, err = s.schedules.Enter(w, auth.Local("acme"), schedule.EntryInput{StationCode: "PACK-1", ScheduleID: running.ID, Good: 5, Initials: "abc"})
+		s.must(nil, s.Floor.Do("acme", func(w *floor.Work) (err error) {
+			made, err = s.Schedules.Enter(w, auth.Local("acme"), schedule.EntryInput{StationCode: "PACK-1", ScheduleID: running.ID, Good: 5, Initials: "abc"})
 			return err
 		}))
 		return ask{path: fmt.Sprintf("/production/%s/%s", made.ID, then), body: `{"initials":"abc"}`}
@@ -245,9 +245,9 @@ func TestTwoTablets(t *testing.T) {
 // A tablet acts on its own stations.
 func TestTabletsAndSchedules(t *testing.T) {
 	s := newServer(t, options{})
-	link, err := s.auth.PairTablet(auth.Local("acme"), auth.TabletInput{Name: "line 2", Role: auth.Operator, StationCodes: []string{"PACK-2"}})
+	link, err := s.Auth.PairTablet(auth.Local("acme"), auth.TabletInput{Name: "line 2", Role: auth.Operator, StationCodes: []string{"PACK-2"}})
 	s.must(nil, err)
-	grant, err := s.auth.Callback(s.hide(link.Token), "10.0.0.1")
+	grant, err := s.Auth.Callback(s.hide(link.Token), "10.0.0.1")
 	s.must(nil, err)
 	tablet := s.hide(grant.Session)
 	s.do(ask{method: "POST", path: "/quick-schedule", body: quickly, session: tablet}).want(t, 403)

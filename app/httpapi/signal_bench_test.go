@@ -86,7 +86,7 @@ func newGateway(b *testing.B, stations int) *gateway {
 		list = append(list, fmt.Sprintf(`{"code":"STATION-%d","name":"Station %d"}`, i, i))
 	}
 	s.makeAccount("large.example", "admin@large.example", []byte(`{"version":"v1","account":{"id":"large","domain":"large.example","plants":[{"code":"main","name":"Main","timezone":"UTC","dayStartHour":0,"weekStartDay":0,"stationGroups":[{"code":"hall","name":"Hall","stations":[`+strings.Join(list, ",")+`]}]}]}}`))
-	_, token, err := s.auth.AddDevice(auth.Local("large"), auth.DeviceInput{Name: "gw", StationCodes: codes})
+	_, token, err := s.Auth.AddDevice(auth.Local("large"), auth.DeviceInput{Name: "gw", StationCodes: codes})
 	s.must(nil, err)
 	begin := time.Now().Add(-time.Hour).UTC()
 	for i := range signalBatch {
@@ -102,7 +102,7 @@ func newGateway(b *testing.B, stations int) *gateway {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var packing sync.WaitGroup
-	packing.Go(func() { s.signals.Run(ctx) })
+	packing.Go(func() { s.Signals.Run(ctx) })
 	b.Cleanup(func() { cancel(); packing.Wait() })
 	return g
 }

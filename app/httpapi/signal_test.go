@@ -43,7 +43,7 @@ func TestDevicesSendSignals(t *testing.T) {
 		}
 	}
 	day := s.clock.now().UTC().UnixMilli() / (24 * time.Hour).Milliseconds()
-	stored, err := s.signals.Of("acme", "PACK-1", day)
+	stored, err := s.Signals.Of("acme", "PACK-1", day)
 	s.must(nil, err)
 	if len(stored) != 3 || stored[0].Source != "device:acme/gw" {
 		t.Errorf("stored are %+v", stored)
@@ -78,13 +78,13 @@ func TestSignalBatch(t *testing.T) {
 	s.do(ask{method: "POST", path: "/signal", key: key, body: many(10_001)}).wantDetail(t, "signals", "must have 10000 items or fewer; it has 10001")
 	s.do(ask{method: "POST", path: "/signal", key: key, body: `{"signals":[]}`}).wantDetail(t, "signals", "must have at least 1 item")
 	s.do(ask{method: "POST", path: "/signal", key: key, body: `{}`}).wantDetail(t, "signals", "is required")
-	if s.signals.Tail() != 0 {
-		t.Errorf("%d signals were taken", s.signals.Tail())
+	if s.Signals.Tail() != 0 {
+		t.Errorf("%d signals were taken", s.Signals.Tail())
 	}
 	// an item that is no object is refused, the others are not
 	for i, item := range []string{"1", "null", `"A"`, "[{}]", "true"} {
 		got := s.do(ask{method: "POST", path: "/signal", key: key, body: `{"signals":[` + item + `,{"stationCode":"PACK-1","rssi":-60}]}`}).want(t, 200)
-		if got.at("results", "0", "accepted") != false || got.text("results", "0", "issue") != "must be an object" || got.at("results", "1", "accepted") != true || s.signals.Tail() != i+1 {
+		if got.at("results", "0", "accepted") != false || got.text("results", "0", "issue") != "must be an object" || got.at("results", "1", "accepted") != true || s.Signals.Tail() != i+1 {
 			t.Errorf("%s beside a good one: %s", item, got.body)
 		}
 	}
@@ -93,10 +93,10 @@ func TestSignalBatch(t *testing.T) {
 	if got.at("results", "0", "accepted") != false {
 		t.Errorf("nothing but a number: %s", got.body)
 	}
-	before := s.signals.Tail()
+	before := s.Signals.Tail()
 	got = s.do(ask{method: "POST", path: "/signal", key: key, body: many(10_000)}).want(t, 200)
-	if got.at("results", "9999", "accepted") != true || s.signals.Tail() != before+10_000 {
-		t.Errorf("%d of 10,000 signals were taken", s.signals.Tail())
+	if got.at("results", "9999", "accepted") != true || s.Signals.Tail() != before+10_000 {
+		t.Errorf("%d of 10,000 signals were taken", s.Signals.Tail())
 	}
 }
 
@@ -124,13 +124,13 @@ func TestMalformedSignalBodies(t *testing.T) {
 		if issue, _ := line.at("results", "0", "lastIssue").(string); !strings.Contains(issue, tt.issue) || line.at("results", "0", "refused") != float64(refused) || line.at("results", "0", "accepted") != 1.0 {
 			t.Errorf("after %.60s the device is shown as %s", tt.body, line.body)
 		}
-		if n := s.signals.Counts().Refused[signal.CauseMalformed]; n != refused {
+		if n := s.Signals.Counts().Refused[signal.CauseMalformed]; n != refused {
 			t.Errorf("after %.60s %d are counted as malformed, want %d", tt.body, n, refused)
 		}
 	}
 	s.do(good).want(t, 200)
-	if s.signals.Tail() != 2 {
-		t.Errorf("%d signals are kept, want 2", s.signals.Tail())
+	if s.Signals.Tail() != 2 {
+		t.Errorf("%d signals are kept, want 2", s.Signals.Tail())
 	}
 }
 

@@ -142,9 +142,9 @@ func TestLoginRefusals(t *testing.T) {
 	post(`{"destination":"a@acme.example","destinations":1}`).wantDetail(t, "destinations", "did you mean destination?")
 	post(`{"destination":"a@nowhere.example"}`).want(t, 403)
 	post(`{"destination":"anybody@ACME.example"}`).want(t, 200) // on the domain, never added
-	s.must(s.accounts.SetArchived(auth.Local("bolt"), true))
+	s.must(s.Accounts.SetArchived(auth.Local("bolt"), true))
 	post(`{"destination":"admin@bolt.example"}`).want(t, 403) // only in an archived account
-	s.must(nil, s.auth.RemoveUser(auth.Local("acme"), mailOf(auth.Operator)))
+	s.must(nil, s.Auth.RemoveUser(auth.Local("acme"), mailOf(auth.Operator)))
 	post(`{"destination":"`+mailOf(auth.Operator)+`"}`).want(t, 403)
 }
 
@@ -169,7 +169,7 @@ func TestCallbackRefusals(t *testing.T) {
 	s.clock.advance(16 * time.Minute)
 	callback("?token="+late, nil).want(t, 403) // expired
 	removed := s.link("acme", mailOf(auth.Supervisor))
-	s.must(nil, s.auth.RemoveUser(auth.Local("acme"), mailOf(auth.Supervisor)))
+	s.must(nil, s.Auth.RemoveUser(auth.Local("acme"), mailOf(auth.Supervisor)))
 	callback("?token="+removed, nil).want(t, 403)
 }
 
@@ -241,7 +241,7 @@ func TestApproveAndClaim(t *testing.T) {
 func TestSeveralAccounts(t *testing.T) {
 	s := newServer(t, options{})
 	email := mailOf(auth.Member)
-	s.must(s.auth.AddUser(auth.Local("bolt"), email, auth.Admin))
+	s.must(s.Auth.AddUser(auth.Local("bolt"), email, auth.Admin))
 	_, code, _ := s.login(email)
 	token := s.tokenFor(s.roleKey(auth.Admin), code)
 	bound := s.hide(s.do(ask{method: "GET", path: "/auth/callback?token=" + token}).want(t, 200).cookies["session"].Value)

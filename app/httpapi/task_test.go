@@ -16,7 +16,7 @@ func TestTasksOverTheAPI(t *testing.T) {
 	s := newServer(t, options{})
 	operator, reader := s.roleKey(auth.Supervisor), s.roleKey(auth.Readonly)
 	now := time.Now().UnixMilli()
-	s.must(nil, s.floor.Do("acme", func(w *floor.Work) error {
+	s.must(nil, s.Floor.Do("acme", func(w *floor.Work) error {
 		_, err := w.Record("PACK-1", monitor.Input{At: now - 60_000, Kind: monitor.InputScheduleStart, Schedule: monitor.Schedule{ID: "s1", SKU: "A1"}})
 		return err
 	}))
@@ -154,9 +154,9 @@ func TestTaskListsOverTheAPI(t *testing.T) {
 	s.do(ask{method: "POST", path: "/task-list/clean/start", body: strings.Replace(body, "PACK-1", "KWH-1", 1), key: operator}).wantDetail(t, "stationCode", "energy meter")
 
 	// A tablet acts on its own stations.
-	made1, err := s.auth.PairTablet(auth.Local("acme"), auth.TabletInput{Name: "line 2", StationCodes: []string{"PACK-2"}})
+	made1, err := s.Auth.PairTablet(auth.Local("acme"), auth.TabletInput{Name: "line 2", StationCodes: []string{"PACK-2"}})
 	s.must(nil, err)
-	grant, err := s.auth.Callback(s.hide(made1.Token), "10.0.0.9")
+	grant, err := s.Auth.Callback(s.hide(made1.Token), "10.0.0.9")
 	s.must(nil, err)
 	tablet := s.hide(grant.Session)
 	s.do(ask{method: "POST", path: "/task-list/clean/start", body: body, session: tablet}).want(t, 403)

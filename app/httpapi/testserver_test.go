@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,20 +18,9 @@ import (
 	"opsmon/app/account"
 	"opsmon/app/audit"
 	"opsmon/app/auth"
-	"opsmon/app/deliver/event"
-	"opsmon/app/engine/correction"
-	"opsmon/app/engine/floor"
-	"opsmon/app/engine/history"
-	"opsmon/app/engine/report"
-	"opsmon/app/engine/station"
 	"opsmon/app/host/backup"
 	"opsmon/app/host/logbook"
-	"opsmon/app/idempotency"
-	"opsmon/app/ingest/signal"
-	"opsmon/app/work/issue"
-	"opsmon/app/work/message"
-	"opsmon/app/work/schedule"
-	"opsmon/app/work/task"
+	"opsmon/app/services"
 	"opsmon/kv"
 	"opsmon/kv/kvtest"
 )
@@ -85,24 +73,15 @@ func (b *book) String() string {
 // and all its log at debug level, and bolt. When the test ends no secret may stand in the log, in a header, in an
 // error or in what /metrics and /audit show.
 type server struct {
-	t         testing.TB
-	clock     clock
-	store     *kv.Store
-	accounts  *account.Service
-	auth      *auth.Service
-	signals   *signal.Log
-	events    *event.Hub
-	floor     *floor.Floor
-	schedules *schedule.Service
-	issues    *issue.Service
-	notes     *station.Notes
-	tasks     *task.Service
-	messages  *message.Service
-	api       *API
-	http      *httptest.Server
-	client    *http.Client
-	logged    book
-	shown     book // what secrets must not be in
+	*services.Services
+	t      testing.TB
+	clock  clock
+	store  *kv.Store
+	api    *API
+	http   *httptest.Server
+	client *http.Client
+	logged book
+	shown  book // what secrets must not be in
 
 	folder    backup.Folder
 	restorer  *restorer
@@ -135,7 +114,7 @@ func newServer(t testing.TB, o options) *server {
 	s := &server{t: t, secrets: map[string]bool{}, ready: func() error { return nil }, setupCode: "abcd-efgh-ijkl"}
 	s.store = kvtest.New(t, func(c *kv.Config) {
 		c.Clock = s.clock.now
-		c.Buckets = slices.Concat(account.Buckets(), audit.Buckets(), auth.Buckets(), signal.Buckets(), station.Buckets(), floor.Buckets(), idempotency.Buckets(), history.Buckets(), issue.Buckets(), schedule.Buckets(), task.Buckets(), message.Buckets())
+		c.Buckets = services.Buckets()
 	})
 	log := slog.New(slog.NewTextHandler(&s.logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	if o.log != nil {
@@ -143,56 +122,17 @@ func newServer(t testing.TB, o options) *server {
 	}
 	lines := logbook.New(time.Now)
 	log = slog.New(logbook.NewHandler(lines, slog.LevelDebug, log.Handler()))
-	var err error
-	if s.accounts, err = account.New(account.Config{
-		Effect: station.EffectOf,
-		Changed: func(id string) {
-			if s.floor != nil {
-				s.floor.Changed(id)
-			}
-		},
-		Live: func(id string) *account.Live {
-			if !o.live {
-				return nil
-			}
-			return s.floor.Account(id)
-		},
-		Store: s.store, Clock: s.clock.now, Log: log,
-		Authorize: func(tx *kv.Tx, p auth.Principal, need auth.Role) error { return s.auth.Authorize(tx, p, need) },
-	}); err != nil {
-		t.Fatal(err)
+	cfg := services.Config{Store: s.store, Clock: s.clock.now, Log: log, SignalRate: o.rate, FirstEvent: 1000}
+	if !o.live {
+		cfg.Live = func(string) *account.Live { return nil }
 	}
-	cfg := auth.Config{Store: s.store, Accounts: s.accounts, Clock: s.clock.now, Log: log}
 	if o.mailer != nil {
 		cfg.Mailer = o.mailer(log)
 	}
-	if s.auth, err = auth.New(cfg); err != nil {
-		t.Fatal(err)
-	}
-	s.signals, err = signal.NewLog(signal.Config{Store: s.store, Clock: s.clock.now, Log: log, Rate: o.rate, Appended: func(list []signal.Signal) { s.floor.Arrived(list) }})
+	var err error
+	s.Services, err = services.Open(cfg)
 	s.must(nil, err)
-	s.events = event.NewHub(1000)
-	kept, err := history.New(history.Config{Store: s.store, Clock: s.clock.now})
-	s.must(nil, err)
-	s.notes, err = station.NewNotes(station.NotesConfig{
-		Store: s.store, Accounts: s.accounts, Authorize: s.auth.Authorize, Changed: func(id, code string) { s.floor.Noted(id, code) },
-	})
-	s.must(nil, err)
-	timelines := station.New(station.Config{Accounts: s.accounts, Store: s.store})
-	s.floor = floor.New(floor.Config{
-		Notes: s.notes.Of,
-		Store: s.store, Accounts: s.accounts, Signals: s.signals, History: kept, Events: s.events, Clock: s.clock.now, Log: log,
-		Timelines: timelines, Findings: issue.Findings, Issue: issue.Told,
-	})
-	s.schedules, err = schedule.New(schedule.Config{Store: s.store, Authorize: s.auth.Authorize, Floor: s.floor})
-	s.must(nil, err)
-	s.tasks = task.New(task.Config{Store: s.store, Timelines: timelines, Log: log, Authorize: s.auth.Authorize})
-	s.issues = issue.New(issue.Config{Store: s.store, Authorize: s.auth.Authorize, Detail: s.floor.Detail, Clock: s.clock.now})
-	s.messages = message.New(message.Config{Store: s.store, Authorize: s.auth.Authorize})
-	s.floor.Use(s.schedules, s.tasks, s.issues)
-	t.Cleanup(s.floor.Close)
 	s.folder, s.restorer = backup.Folder(t.TempDir()), &restorer{}
-	requests := idempotency.New(idempotency.Config{Store: s.store, Clock: s.clock.now})
 	source := func() (backup.Config, error) {
 		return backup.Config{Store: s.store, Version: "test", WorkFactor: 10}, nil
 	}
@@ -204,10 +144,10 @@ func newServer(t testing.TB, o options) *server {
 			Keeper:   backup.NewKeeper(backup.KeeperConfig{Folder: string(s.folder), Backup: from, Log: log}),
 			HandOver: func(string) error { return nil },
 		},
-		Signals: s.signals, Events: s.events, Floor: s.floor, Reports: report.New(report.Config{Floor: s.floor, Signals: s.signals}), Schedules: s.schedules, Issues: s.issues, Tasks: s.tasks, Messages: s.messages, Notes: s.notes, Accounts: s.accounts, Auth: s.auth, Log: log, Version: "test", PublicURL: o.public, Secure: o.secure,
-		Requests:    requests,
-		Corrections: correction.New(correction.Config{Accounts: s.accounts, Floor: s.floor, Requests: requests, Authorize: s.auth.Authorize, Retention: signal.DefaultRetention, Clock: s.clock.now}),
-		Ready:       func() error { return s.ready() }, Audit: s.listAudit, Bootstrap: s.bootstrap,
+		Signals: s.Signals, Events: s.Events, Floor: s.Floor, Reports: s.Reports, Schedules: s.Schedules, Issues: s.Issues, Tasks: s.Tasks,
+		Messages: s.Messages, Notes: s.Notes, Accounts: s.Accounts, Auth: s.Auth, Log: log, Version: "test", PublicURL: o.public, Secure: o.secure,
+		Requests: s.Requests, Corrections: s.Corrections,
+		Ready: func() error { return s.ready() }, Audit: s.listAudit, Bootstrap: s.bootstrap,
 		SetupCode:     func() string { return s.setupCode },
 		Check:         func(report func(string)) error { return s.store.Check(report) },
 		Gauges:        func() []Gauge { return []Gauge{{Name: "app_store_bytes", Help: "Size.", Value: 4096}} },
@@ -240,7 +180,7 @@ func newServer(t testing.TB, o options) *server {
 		s.makeAccount("acme.example", mailOf(auth.Admin), []byte(acme))
 		s.makeAccount("bolt.example", "admin@bolt.example", nil)
 		for _, role := range roles[1:] {
-			s.must(s.auth.AddUser(auth.Local("acme"), mailOf(role), role))
+			s.must(s.Auth.AddUser(auth.Local("acme"), mailOf(role), role))
 		}
 	}
 	var handler http.Handler = s.api
@@ -265,8 +205,7 @@ func newServer(t testing.TB, o options) *server {
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()
 		s.http.Close()
-		s.accounts.Close()
-		if err := s.auth.Close(); err != nil {
+		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
 		s.findSecrets()
@@ -308,7 +247,7 @@ func (s *server) listAudit(accountID string, q audit.Query) (page audit.Page, er
 }
 
 func (s *server) bootstrap(in BootstrapInput) (*BootstrapResult, error) {
-	draft, err := s.accounts.Draft(account.CreateInput{ID: in.ID, Domain: in.Domain, Manifest: in.Manifest, Plant: in.Plant})
+	draft, err := s.Accounts.Draft(account.CreateInput{ID: in.ID, Domain: in.Domain, Manifest: in.Manifest, Plant: in.Plant})
 	if err != nil {
 		return nil, err
 	}
@@ -318,11 +257,11 @@ func (s *server) bootstrap(in BootstrapInput) (*BootstrapResult, error) {
 	}
 	var published, known func()
 	err = s.store.Update(func(tx *kv.Tx) (err error) {
-		if published, err = s.accounts.CreateTx(tx, draft, in.First, in.By); err != nil {
+		if published, err = s.Accounts.CreateTx(tx, draft, in.First, in.By); err != nil {
 			return err
 		}
 		var raw string
-		raw, known, err = s.auth.BootstrapTx(tx, auth.First{AccountID: draft.ID(), Email: in.Email, SignIn: in.SignIn, Actor: in.By.Actor()})
+		raw, known, err = s.Auth.BootstrapTx(tx, auth.First{AccountID: draft.ID(), Email: in.Email, SignIn: in.SignIn, Actor: in.By.Actor()})
 		result.Credential(raw, in.SignIn)
 		return err
 	})
@@ -373,7 +312,7 @@ func (s *server) findSecrets() {
 // key makes an API key for a user of an account, with the user's own role.
 func (s *server) key(accountID, email string) string {
 	s.t.Helper()
-	_, raw, err := s.auth.CreateKeyFor(auth.Local(accountID), email, auth.KeyInput{})
+	_, raw, err := s.Auth.CreateKeyFor(auth.Local(accountID), email, auth.KeyInput{})
 	s.must(nil, err)
 	return s.hide(raw)
 }
@@ -384,7 +323,7 @@ func (s *server) roleKey(role auth.Role) string { s.t.Helper(); return s.key("ac
 // link makes a one-time link outright and returns its token.
 func (s *server) link(accountID, email string) string {
 	s.t.Helper()
-	link, err := s.auth.LinkOutright(auth.Local(accountID), email)
+	link, err := s.Auth.LinkOutright(auth.Local(accountID), email)
 	s.must(nil, err)
 	return s.hide(link.Token)
 }
@@ -392,7 +331,7 @@ func (s *server) link(accountID, email string) string {
 // session signs a user in.
 func (s *server) session(accountID, email string) string {
 	s.t.Helper()
-	grant, err := s.auth.Callback(s.link(accountID, email), "10.0.0.9")
+	grant, err := s.Auth.Callback(s.link(accountID, email), "10.0.0.9")
 	s.must(nil, err)
 	return s.hide(grant.Session)
 }

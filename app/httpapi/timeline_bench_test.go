@@ -13,7 +13,7 @@ import (
 func BenchmarkTimelineMonth(b *testing.B) {
 	s := newServer(b, options{log: quiet()})
 	key := s.roleKey(auth.Readonly)
-	s.must(nil, s.floor.Pass("acme"))
+	s.must(nil, s.Floor.Pass("acme"))
 	to := s.clock.now().Add(-24 * time.Hour).Truncate(time.Hour)
 	days := 31
 	if testing.Short() {
@@ -28,22 +28,22 @@ func BenchmarkTimelineMonth(b *testing.B) {
 		x.Set(signal.LineSpeed, float64(50+i%11))
 		x.Set(signal.ElectricalKwhInterval, 0.01)
 		if list = append(list, x); len(list) == 10_000 {
-			s.must(s.signals.Append(list))
-			s.must(nil, s.signals.Pack())
+			s.must(s.Signals.Append(list))
+			s.must(nil, s.Signals.Pack())
 			list = list[:0]
 		}
 	}
-	s.must(s.signals.Append(list))
+	s.must(s.Signals.Append(list))
 	left := []string{"PACK-1"}
 	for try := 0; len(left) > 0; try++ {
 		s.clock.advance(2 * time.Hour) // signals that are late by a month are processed once an hour
-		s.must(nil, s.floor.Pass("acme"))
+		s.must(nil, s.Floor.Pass("acme"))
 		var err error
-		if left, err = s.floor.Follow("acme", []string{"PACK-1"}, 20*time.Second); err != nil || try == 5 {
+		if left, err = s.Floor.Follow("acme", []string{"PACK-1"}, 20*time.Second); err != nil || try == 5 {
 			b.Fatalf("%v is not computed again: %v", left, err)
 		}
 	}
-	s.must(nil, s.signals.Pack())
+	s.must(nil, s.Signals.Pack())
 	w := newWire(b, s.http, "GET /timeline?stationcode=PACK-1&"+rangeOf(start, 0, time.Duration(days)*24*time.Hour)+" HTTP/1.1\r\nHost: x\r\nX-API-KEY: "+key+"\r\nAccept-Encoding: gzip\r\n\r\n", 200)
 	b.ReportAllocs()
 	for b.Loop() {

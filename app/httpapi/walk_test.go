@@ -145,13 +145,13 @@ func newUser(s *server, _ caller) ask {
 
 func someUser(s *server, _ caller) ask {
 	email := s.address() + "@people.example"
-	s.must(s.auth.AddUser(auth.Local("acme"), email, auth.Operator))
+	s.must(s.Auth.AddUser(auth.Local("acme"), email, auth.Operator))
 	return ask{path: "/user/" + email}
 }
 
 func signedInUser(s *server, _ caller) ask {
 	email := s.address() + "@people.example"
-	s.must(s.auth.AddUser(auth.Local("acme"), email, auth.Operator))
+	s.must(s.Auth.AddUser(auth.Local("acme"), email, auth.Operator))
 	s.session("acme", email)
 	return ask{path: "/user/" + email + "/session"}
 }
@@ -180,7 +180,7 @@ func newTablet(s *server, _ caller) ask {
 }
 
 func someTablet(s *server, _ caller) ask {
-	made, err := s.auth.PairTablet(auth.Local("acme"), auth.TabletInput{Name: s.address(), StationCodes: []string{"PACK-1"}})
+	made, err := s.Auth.PairTablet(auth.Local("acme"), auth.TabletInput{Name: s.address(), StationCodes: []string{"PACK-1"}})
 	s.must(nil, err)
 	s.hide(made.Token)
 	return ask{path: "/tablet/" + made.Tablet.ID}
@@ -198,7 +198,7 @@ func someDevice(s *server, _ caller) ask {
 // device adds a device to acme and returns its token.
 func (s *server) device(stations ...string) (auth.Device, string) {
 	s.t.Helper()
-	d, token, err := s.auth.AddDevice(auth.Local("acme"), auth.DeviceInput{Name: strings.ReplaceAll(s.address(), ".", "-"), StationCodes: stations})
+	d, token, err := s.Auth.AddDevice(auth.Local("acme"), auth.DeviceInput{Name: strings.ReplaceAll(s.address(), ".", "-"), StationCodes: stations})
 	s.must(nil, err)
 	return d, s.hide(token)
 }
@@ -226,8 +226,8 @@ func someTaskList(s *server, _ caller) ask {
 
 // startTasks starts acme's on-demand list at a station.
 func (s *server) startTasks(stationCode string) (made []*task.View, err error) {
-	err = s.floor.Do("acme", func(w *floor.Work) error {
-		made, err = s.tasks.Start(w, auth.Local("acme"), "clean", task.ListStart{StationCode: stationCode, Initials: "BOB"})
+	err = s.Floor.Do("acme", func(w *floor.Work) error {
+		made, err = s.Tasks.Start(w, auth.Local("acme"), "clean", task.ListStart{StationCode: stationCode, Initials: "BOB"})
 		return err
 	})
 	return made, err
@@ -236,11 +236,11 @@ func (s *server) startTasks(stationCode string) (made []*task.View, err error) {
 // finishTasks completes all pending Tasks of a station.
 func (s *server) finishTasks(stationCode string) {
 	s.t.Helper()
-	pending, _, err := s.tasks.List("acme", task.Query{Where: []task.Where{{StationCode: stationCode}}, Whole: true, Limit: 100})
+	pending, _, err := s.Tasks.List("acme", task.Query{Where: []task.Where{{StationCode: stationCode}}, Whole: true, Limit: 100})
 	s.must(nil, err)
-	s.must(nil, s.floor.Do("acme", func(w *floor.Work) error {
+	s.must(nil, s.Floor.Do("acme", func(w *floor.Work) error {
 		for _, v := range pending {
-			if _, err := s.tasks.Complete(w, auth.Local("acme"), v.ID, task.Completion{Initials: "BOB", Note: "x"}); err != nil {
+			if _, err := s.Tasks.Complete(w, auth.Local("acme"), v.ID, task.Completion{Initials: "BOB", Note: "x"}); err != nil {
 				return err
 			}
 		}
@@ -255,7 +255,7 @@ func freshLink(s *server, c caller) ask {
 // waiting requests a sign-in, from a new address and as a new person of the account's domain.
 func (s *server) waiting() auth.LoginResult {
 	s.t.Helper()
-	login, err := s.auth.Login(auth.LoginRequest{Destination: s.address() + "@acme.example", Address: s.address()})
+	login, err := s.Auth.Login(auth.LoginRequest{Destination: s.address() + "@acme.example", Address: s.address()})
 	s.must(nil, err)
 	s.hide(login.LoginToken)
 	return login
@@ -267,16 +267,16 @@ func pendingCode(s *server, _ caller) ask {
 
 func approval(s *server, _ caller) ask {
 	login := s.waiting()
-	link, err := s.auth.LinkFor(auth.Local("acme"), login.Code)
+	link, err := s.Auth.LinkFor(auth.Local("acme"), login.Code)
 	s.must(nil, err)
 	return ask{path: "/auth/approve", body: `{"token":"` + s.hide(link.Token) + `","code":"` + login.Code + `"}`}
 }
 
 func claimable(s *server, _ caller) ask {
 	login := s.waiting()
-	link, err := s.auth.LinkFor(auth.Local("acme"), login.Code)
+	link, err := s.Auth.LinkFor(auth.Local("acme"), login.Code)
 	s.must(nil, err)
-	s.must(nil, s.auth.Approve(s.hide(link.Token), login.Code, "10.0.0.1"))
+	s.must(nil, s.Auth.Approve(s.hide(link.Token), login.Code, "10.0.0.1"))
 	return ask{path: "/auth/claim", login: login.LoginToken}
 }
 
@@ -346,18 +346,18 @@ func TestWalkOfCredentials(t *testing.T) {
 	s := newServer(t, options{})
 	expired := s.session("acme", mailOf(auth.Admin))
 	soon := time.Now().Add(time.Hour)
-	_, expiredKey, err := s.auth.CreateKeyFor(auth.Local("acme"), mailOf(auth.Admin), auth.KeyInput{ExpiresAt: &soon})
+	_, expiredKey, err := s.Auth.CreateKeyFor(auth.Local("acme"), mailOf(auth.Admin), auth.KeyInput{ExpiresAt: &soon})
 	s.must(nil, err)
 	s.hide(expiredKey)
 	s.clock.advance(31 * 24 * time.Hour)
 	revoked := s.roleKey(auth.Admin)
-	p, err := s.auth.AuthenticateKey(revoked)
+	p, err := s.Auth.AuthenticateKey(revoked)
 	s.must(nil, err)
-	s.must(nil, s.auth.RevokeKey(p, revoked))
+	s.must(nil, s.Auth.RevokeKey(p, revoked))
 	ended := s.session("acme", mailOf(auth.Admin))
-	p, err = s.auth.AuthenticateSession(ended)
+	p, err = s.Auth.AuthenticateSession(ended)
 	s.must(nil, err)
-	s.must(nil, s.auth.Logout(p))
+	s.must(nil, s.Auth.Logout(p))
 	good, goodSession := s.roleKey(auth.Admin), s.session("acme", mailOf(auth.Admin))
 	wrong := []struct {
 		name string
@@ -480,9 +480,9 @@ func TestWalkOfRoles(t *testing.T) {
 // paired pairs a tablet of a role, and returns its session.
 func (s *server) paired(role auth.Role, stations ...string) string {
 	s.t.Helper()
-	made, err := s.auth.PairTablet(auth.Local("acme"), auth.TabletInput{Name: s.address(), Role: role, StationCodes: stations})
+	made, err := s.Auth.PairTablet(auth.Local("acme"), auth.TabletInput{Name: s.address(), Role: role, StationCodes: stations})
 	s.must(nil, err)
-	grant, err := s.auth.Callback(s.hide(made.Token), s.address())
+	grant, err := s.Auth.Callback(s.hide(made.Token), s.address())
 	s.must(nil, err)
 	return s.hide(grant.Session)
 }

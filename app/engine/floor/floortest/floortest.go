@@ -1,5 +1,6 @@
 // Package floortest gives tests a plant: a temporary store with an account, the log of signals and a Floor, on a clock
-// that moves only when it is told to.
+// that moves only when it is told to. It opens its rooms itself and not by package services, which imports the work rooms:
+// their tests, which use this package, could not.
 package floortest
 
 import (
