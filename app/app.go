@@ -268,7 +268,7 @@ func (a *App) serves() error {
 	_ = a.store.Attached() // what it finds is damage, which the next line tells
 	if err := a.store.Damage(); err != nil {
 		if a.host != nil {
-			err = a.host.withWay(err)
+			err = a.host.withRollback(err)
 		}
 		return err
 	}

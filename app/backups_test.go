@@ -41,7 +41,7 @@ func TestAPassphraseThatIsTooShortIsTold(t *testing.T) {
 		t.Fatalf("a scheduled backup: encrypted %v, %v", r.Manifest.Encrypted, err)
 	}
 	if text, mend := (&Host{cfg: cfg, log: a.log}).newestWhole(t.Context()); !strings.Contains(mend, r.File) {
-		t.Errorf("a way back is not found: %q, %q", text, mend)
+		t.Errorf("a rollback is not found: %q, %q", text, mend)
 	}
 	for path, want := range map[string]string{
 		"/local/backup": "must be a passphrase of 12 characters or more; it has 5", "/local/backup/keep": "must be a passphrase of 12 characters or more; it has 5",

@@ -16,7 +16,7 @@ import (
 	"opsmon/app/errdefs"
 	"opsmon/app/host/config"
 	"opsmon/app/host/datadir"
-	"opsmon/app/host/logbook"
+	hostlog "opsmon/app/host/log"
 	"opsmon/app/httpapi"
 	"opsmon/app/web"
 	"opsmon/kv"
@@ -64,11 +64,11 @@ type Host struct {
 	away   atomic.Pointer[error] // why there is none
 	turn   sync.Mutex            // held by who opens and closes Apps
 	began  time.Time
-	lines  *logbook.Book
+	lines  *hostlog.Book
 	backup atomic.Pointer[config.Backup] // how scheduled backups are made now
 
 	restores restores
-	way      wayBack
+	rollback rollback
 
 	network *limitListener
 	local   net.Listener
@@ -87,8 +87,8 @@ func NewHost(cfg config.Settings, log *slog.Logger) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	lines := logbook.New(time.Now)
-	log = slog.New(logbook.NewHandler(lines, level, log.Handler()))
+	lines := hostlog.New(time.Now)
+	log = slog.New(hostlog.NewHandler(lines, level, log.Handler()))
 	h := &Host{cfg: cfg, log: log, lines: lines, limits: defaultTimeLimits(), began: time.Now(), base: newBaseURL(cfg)}
 	h.away.Store(&errStarting)
 	h.backup.Store(&cfg.Backup)
@@ -130,7 +130,7 @@ func (h *Host) why() error {
 			return err
 		}
 	}
-	return h.withWay(*h.away.Load())
+	return h.withRollback(*h.away.Load())
 }
 
 // SetupCode returns the one-time code that guards the set-up of an empty appliance, "" when there is nothing to set up.
@@ -216,9 +216,9 @@ func (h *Host) Run(ctx context.Context, started func(url string)) error {
 		a.stopping.Store(true)
 		a.api.EndStreams()
 	}
-	h.way.mu.Lock() // whatever is begun after this sees that the service stops
+	h.rollback.mu.Lock() // whatever is begun after this sees that the service stops
 	h.restores.end()
-	h.way.mu.Unlock()
+	h.rollback.mu.Unlock()
 	shut()
 	h.restores.running.Wait()
 	h.turn.Lock()
@@ -348,8 +348,8 @@ func (h *Host) Replace(ctx context.Context, why string, change func() (undo func
 // openLater goes on trying to open a store that no longer opens, in the background: what is in the way may pass, such
 // as another program that has the file. Damage does not pass.
 func (h *Host) openLater(why error) {
-	h.way.mu.Lock()
-	defer h.way.mu.Unlock()
+	h.rollback.mu.Lock()
+	defer h.rollback.mu.Unlock()
 	if errors.Is(why, kv.ErrDamaged) || h.restores.ctx.Err() != nil {
 		return
 	}

@@ -84,7 +84,7 @@ func TestMending(t *testing.T) {
 	}
 	run(t, h, key)
 	want := "bring a backup and restore it with: app restore FILE --data-dir " + Quote(cfg.DataDir)
-	apptest.Eventually(t, "the way back", func() bool { return status(t, cfg.DataDir).Mend == want })
+	apptest.Eventually(t, "the rollback", func() bool { return status(t, cfg.DataDir).Mend == want })
 	if st := status(t, cfg.DataDir); !strings.HasSuffix(st.Reason, want) || !strings.Contains(st.Reason, "damaged") {
 		t.Errorf("%+v", st)
 	}

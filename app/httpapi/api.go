@@ -33,7 +33,7 @@ import (
 	"opsmon/app/engine/report"
 	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
-	"opsmon/app/host/logbook"
+	hostlog "opsmon/app/host/log"
 	"opsmon/app/idempotency"
 	"opsmon/app/ingest/signal"
 	"opsmon/app/work/issue"
@@ -84,7 +84,7 @@ type Config struct {
 	// ChangeBackups changes settings of scheduled backups by name.
 	ChangeBackups func(values map[string]string, by audit.Actor) error
 	// Lines returns lines of the service's log; nil: no running service.
-	Lines func(logbook.Query) []logbook.Line
+	Lines func(log.Query) []log.Line
 	// Audit returns audit records of an account, newest first, in pages.
 	Audit func(accountID string, q audit.Query) (audit.Page, error)
 	// Bootstrap creates an account, its first administrator and a key in one transaction.

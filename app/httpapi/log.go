@@ -9,7 +9,7 @@ import (
 
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
-	"opsmon/app/host/logbook"
+	hostlog "opsmon/app/host/log"
 	"opsmon/app/instant"
 )
 
@@ -54,7 +54,7 @@ var logLevels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.Lev
 
 // getLog handles GET /appliance/log: lines of the last day, newest first.
 func getLog(c *call) (reply, error) {
-	q := logbook.Query{Least: slog.LevelDebug, Limit: c.number("limit", 100, 1, 1000)}
+	q := hostlog.Query{Least: slog.LevelDebug, Limit: c.number("limit", 100, 1, 1000)}
 	if name := c.query("level"); name != "" {
 		level, known := logLevels[name]
 		if !known {

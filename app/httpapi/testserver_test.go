@@ -19,7 +19,7 @@ import (
 	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/host/backup"
-	"opsmon/app/host/logbook"
+	hostlog "opsmon/app/host/log"
 	"opsmon/app/services"
 	"opsmon/kv"
 	"opsmon/kv/kvtest"
@@ -120,8 +120,8 @@ func newServer(t testing.TB, o options) *server {
 	if o.log != nil {
 		log = o.log
 	}
-	lines := logbook.New(time.Now)
-	log = slog.New(logbook.NewHandler(lines, slog.LevelDebug, log.Handler()))
+	lines := hostlog.New(time.Now)
+	log = slog.New(hostlog.NewHandler(lines, slog.LevelDebug, log.Handler()))
 	cfg := services.Config{Store: s.store, Clock: s.clock.now, Log: log, SignalRate: o.rate, FirstEvent: 1000}
 	if !o.live {
 		cfg.Live = func(string) *account.Live { return nil }

@@ -1,7 +1,7 @@
-// Package logbook keeps the newest lines of the log in memory, for people who look at a page rather than at the machine.
+// Package log keeps the newest lines of the log in memory, for people who look at a page rather than at the machine.
 // A Handler hands each record on to the log itself and notes it in a Book. Nothing is stored: a restart begins a new
 // book, and the machine's own log has the rest.
-package logbook
+package log
 
 import (
 	"context"

@@ -96,7 +96,7 @@ func TestWayBack(t *testing.T) {
 			}()
 			want := "app restore '" + whole + "' --data-dir '" + dir + "'"
 			var message string
-			apptest.Eventually(t, "the way back", func() bool {
+			apptest.Eventually(t, "the rollback", func() bool {
 				var status int
 				status, message, _ = apptest.Get(t, http.DefaultClient, p.URL+"/ready", "")
 				return status == 503 && strings.Contains(message, want)
@@ -147,8 +147,8 @@ func toldOfDamage(t *testing.T, dir, want string) {
 	}
 }
 
-// TestWayBackWhileRunning: damage that is met while the service runs tells the way back too, and the restore mends it.
-func TestWayBackWhileRunning(t *testing.T) {
+// TestRollbackWhileRunning: damage that is met while the service runs is reported with its rollback too, and the restore mends it.
+func TestRollbackWhileRunning(t *testing.T) {
 	apptest.Long(t)
 	dir, key, whole := backups(t)
 	p := apptest.StartService(t, dir)
@@ -158,7 +158,7 @@ func TestWayBackWhileRunning(t *testing.T) {
 	if status := p.Status(http.MethodGet, "/audit", key, ""); status != 500 {
 		t.Errorf("what meets the damage: %d", status)
 	}
-	apptest.Eventually(t, "the way back", func() bool {
+	apptest.Eventually(t, "the rollback", func() bool {
 		status, message, _ := apptest.Get(t, http.DefaultClient, p.URL+"/ready", "")
 		return status == 503 && strings.Contains(message, "app restore '"+whole+"'")
 	})
@@ -189,7 +189,7 @@ func TestNoWayBack(t *testing.T) {
 }
 
 // TestNewerStore: an older program refuses a store that a newer one has used, changes nothing in it, and says which
-// program or which backup is the way back.
+// program or which backup is the rollback.
 func TestNewerStore(t *testing.T) {
 	dir, _, _ := backups(t)
 	cfg := config.Defaults()

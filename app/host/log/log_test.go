@@ -1,4 +1,4 @@
-package logbook
+package log
 
 import (
 	"bytes"

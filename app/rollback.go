@@ -14,8 +14,8 @@ import (
 	"opsmon/kv"
 )
 
-// wayBack is what a Host tells of how a damaged store is brought back.
-type wayBack struct {
+// rollback is how a damaged store is brought back: which backup to restore, with which command.
+type rollback struct {
 	mu   sync.Mutex
 	text string // for people, with mend at its end; "" while the store is whole
 	mend string // the command, or what to do
@@ -23,48 +23,48 @@ type wayBack struct {
 
 const seeking = "the newest backup that can be restored is being looked for"
 
-// set notes a way. The caller holds the lock.
-func (w *wayBack) set(text, mend string) { w.text, w.mend = text+mend, mend }
+// set notes a rollback. The caller holds the lock.
+func (r *rollback) set(text, mend string) { r.text, r.mend = text+mend, mend }
 
 // hurt notes that the store is damaged, tells the log so once, and looks for the newest backup that verifies: that can
 // take minutes.
 func (h *Host) hurt(err error) {
-	h.way.mu.Lock()
-	defer h.way.mu.Unlock()
-	if h.way.text != "" {
+	h.rollback.mu.Lock()
+	defer h.rollback.mu.Unlock()
+	if h.rollback.text != "" {
 		return
 	}
-	h.way.set("", seeking)
+	h.rollback.set("", seeking)
 	h.log.Error("the store is damaged: keep a copy of it; app check tells how much of it is", slog.Any("error", err))
 	if h.restores.ctx.Err() != nil {
 		return // the service stops
 	}
 	h.restores.running.Go(func() {
 		text, mend := h.newestWhole(h.restores.ctx)
-		h.way.mu.Lock()
-		defer h.way.mu.Unlock()
-		if h.way.text == seeking {
-			h.way.set(text, mend)
-			h.log.Error(h.way.text)
+		h.rollback.mu.Lock()
+		defer h.rollback.mu.Unlock()
+		if h.rollback.text == seeking {
+			h.rollback.set(text, mend)
+			h.log.Error(h.rollback.text)
 		}
 	})
 }
 
 // healed notes that a whole store was opened.
 func (h *Host) healed() {
-	h.way.mu.Lock()
-	defer h.way.mu.Unlock()
-	h.way.set("", "")
+	h.rollback.mu.Lock()
+	defer h.rollback.mu.Unlock()
+	h.rollback.set("", "")
 }
 
-// withWay adds to a reason that says the store is damaged how to bring it back.
-func (h *Host) withWay(err error) error {
-	h.way.mu.Lock()
-	defer h.way.mu.Unlock()
-	if h.way.text == "" || !errors.Is(err, kv.ErrDamaged) {
+// withRollback adds to a reason that says the store is damaged how to bring it back.
+func (h *Host) withRollback(err error) error {
+	h.rollback.mu.Lock()
+	defer h.rollback.mu.Unlock()
+	if h.rollback.text == "" || !errors.Is(err, kv.ErrDamaged) {
 		return err
 	}
-	return fmt.Errorf("%w; %s", err, h.way.text)
+	return fmt.Errorf("%w; %s", err, h.rollback.text)
 }
 
 // mending returns what mends that the service is not ready, which is the reason: a command, or what to do; "" when
@@ -72,9 +72,9 @@ func (h *Host) withWay(err error) error {
 func (h *Host) mending(why error) string {
 	switch {
 	case errors.Is(why, kv.ErrDamaged):
-		h.way.mu.Lock()
-		defer h.way.mu.Unlock()
-		return h.way.mend
+		h.rollback.mu.Lock()
+		defer h.rollback.mu.Unlock()
+		return h.rollback.mend
 	case errors.Is(why, kv.ErrFull):
 		return "free some room on the disk of " + h.cfg.DataDir + "; the service goes on by itself"
 	case errors.As(why, new(*clockError)):
@@ -122,7 +122,7 @@ func restoreCommand(cfg config.Settings, path string) string {
 
 func dirFlag(cfg config.Settings) string { return " --data-dir " + Quote(cfg.DataDir) }
 
-// newer adds the way back to the refusal of a store that a newer version has used: which version that was, as far as
+// newer adds the rollback to the refusal of a store that a newer version has used: which version that was, as far as
 // the backups tell, and the newest of those that this version can read.
 func newer(cfg config.Settings, err error) error {
 	all, failed := backup.Folder(cfg.BackupDir()).All()

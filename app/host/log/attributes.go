@@ -1,4 +1,4 @@
-package logbook
+package log
 
 import (
 	"encoding/json"
@@ -78,7 +78,7 @@ func valueOf(v slog.Value) json.RawMessage {
 func text(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic("logbook: " + err.Error()) // of a number, a truth or a text
+		panic("log: " + err.Error()) // of a number, a truth or a text
 	}
 	return b
 }
