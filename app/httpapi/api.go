@@ -84,7 +84,7 @@ type Config struct {
 	// ChangeBackups changes settings of scheduled backups by name.
 	ChangeBackups func(values map[string]string, by audit.Actor) error
 	// Lines returns lines of the service's log; nil: no running service.
-	Lines func(log.Query) []log.Line
+	Lines func(hostlog.Query) []hostlog.Line
 	// Audit returns audit records of an account, newest first, in pages.
 	Audit func(accountID string, q audit.Query) (audit.Page, error)
 	// Bootstrap creates an account, its first administrator and a key in one transaction.

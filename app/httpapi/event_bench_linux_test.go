@@ -15,17 +15,17 @@ import (
 
 	"opsmon/app/auth"
 	"opsmon/app/deliver/event"
-	"opsmon/app/test/growth"
+	"opsmon/app/test/scaling"
 )
 
-// BenchmarkGrowthEvents measures 300 tablets that follow all stations, with an event of each station every ten seconds,
+// BenchmarkScalingEvents measures 300 tablets that follow all stations, with an event of each station every ten seconds,
 // in percent of one core and in MiB above the initial memory. For comparison it measures a minimal net/http server.
 // Both include the same clients. An iteration is a second.
-func BenchmarkGrowthEvents(b *testing.B) {
-	growth.Table(b, []growth.Figure{
+func BenchmarkScalingEvents(b *testing.B) {
+	scaling.Table(b, []scaling.Figure{
 		{What: "300 tablets that see each station change every 10 s, % of a core", Floor: "bare net/http writing the same"},
 		{What: "their memory, MiB", Floor: "bare net/http"},
-	}, func(b *testing.B, stations int) []growth.Measured {
+	}, func(b *testing.B, stations int) []scaling.Measured {
 		updates, seconds := stations/10, max(2, min(b.N, 10))
 		bare := bareStreams(b)
 		defer bare.close()
@@ -40,7 +40,7 @@ func BenchmarkGrowthEvents(b *testing.B) {
 			s.Events.Publish("acme", event.Event{Type: event.Station, Station: fmt.Sprint("PACK-", i), Data: streamed})
 		})
 		s.api.EndStreams()
-		return []growth.Measured{{Ours: cpu, Floor: floorCPU}, {Ours: memory, Floor: floorMemory}}
+		return []scaling.Measured{{Ours: cpu, Floor: floorCPU}, {Ours: memory, Floor: floorMemory}}
 	})
 }
 

@@ -13,33 +13,33 @@ import (
 	"time"
 
 	"opsmon/app/auth"
-	"opsmon/app/test/growth"
+	"opsmon/app/test/scaling"
 	"opsmon/kv/kvtest"
 )
 
 // signalBatch is the number of signals in a request of the benchmark.
 const signalBatch = 1000
 
-// BenchmarkGrowthPostSignal: POST /signal with 1,000 signals on 1 and 4 connections of one device, durable, and the
+// BenchmarkScalingPostSignal: POST /signal with 1,000 signals on 1 and 4 connections of one device, durable, and the
 // log's encoding for comparison. The lower bounds are bare bbolt with a transaction for each request, for 4 connections
 // combined by Batch, because the log does so. The first one puts the same bytes, each signal as sent. The second one
 // puts only the few bytes that the log encodes a request to, without the cost of encoding. The third one is a bare
 // net/http server that decodes the same bodies with encoding/json, puts the bytes of the second one and sends the same
 // answer. Goals: 50,000 signals/s, and half of the first lower bound.
 // half of the first floor.
-func BenchmarkGrowthPostSignal(b *testing.B) {
+func BenchmarkScalingPostSignal(b *testing.B) {
 	const requests = 50
 	floors := []string{"raw bbolt storing the same bytes, a Put for each signal", "raw bbolt storing what the log packs of them, one Put for all", "a bare net/http server with encoding/json before the same"}
 	const together = ", what four write together (Batch)"
 	connections := []int{1, 4}
-	var figures []growth.Figure
+	var figures []scaling.Figure
 	for _, floor := range floors {
-		figures = append(figures, growth.Figure{What: "signals in over HTTP by one connection, signals/s", Floor: floor})
+		figures = append(figures, scaling.Figure{What: "signals in over HTTP by one connection, signals/s", Floor: floor})
 	}
 	for _, floor := range floors {
-		figures = append(figures, growth.Figure{What: "by four connections, signals/s", Floor: floor + together})
+		figures = append(figures, scaling.Figure{What: "by four connections, signals/s", Floor: floor + together})
 	}
-	growth.Table(b, figures, func(b *testing.B, stations int) (out []growth.Measured) {
+	scaling.Table(b, figures, func(b *testing.B, stations int) (out []scaling.Measured) {
 		g := newGateway(b, stations)
 		value := make([]byte, kvtest.Lengths(b, g.store, "signalTail")[0])
 		rates := make([][4][]float64, len(connections))
@@ -63,7 +63,7 @@ func BenchmarkGrowthPostSignal(b *testing.B) {
 		b.ReportMetric(float64(len(value))/signalBatch, "B/signal")
 		for _, r := range rates {
 			for _, floor := range r[1:] {
-				out = append(out, growth.Measured{Ours: median(r[0]), Floor: median(floor)})
+				out = append(out, scaling.Measured{Ours: median(r[0]), Floor: median(floor)})
 			}
 		}
 		return out

@@ -9,7 +9,7 @@ import (
 
 	"opsmon/app/engine/floor/floortest"
 	"opsmon/app/ingest/signal"
-	"opsmon/app/test/growth"
+	"opsmon/app/test/scaling"
 	"opsmon/kv/kvtest"
 )
 
@@ -27,16 +27,16 @@ func manifestOf(n int) string {
 	return strings.Replace(head, `"stationCodes":["PRESS"]`, `"stationCodes":null`, 1) + stations.String() + `]},` + tail
 }
 
-// BenchmarkGrowthSecond is a second of a plant with a signal of each station every five seconds. Goal: 1,000 stations in 15 %
+// BenchmarkScalingSecond is a second of a plant with a signal of each station every five seconds. Goal: 1,000 stations in 15 %
 // of a core and 200 MiB.
-func BenchmarkGrowthSecond(b *testing.B) {
-	growth.Table(b, []growth.Figure{
+func BenchmarkScalingSecond(b *testing.B) {
+	scaling.Table(b, []scaling.Figure{
 		{What: "a plant with a signal of each station every 5 s, % of a core", Floor: "raw bbolt storing them"},
 		{What: "its heap, MiB", Floor: "the last hour's signals alone, 40 bytes each"},
 	}, second)
 }
 
-func second(b *testing.B, n int) []growth.Measured {
+func second(b *testing.B, n int) []scaling.Measured {
 	r := floortest.New(b, manifestOf(n)).Open(nil)
 	list := make([][]signal.Signal, 5)
 	second := func(i int) {
@@ -73,7 +73,7 @@ func second(b *testing.B, n int) []growth.Measured {
 	var m runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&m)
-	return []growth.Measured{
+	return []scaling.Measured{
 		{Ours: 100 * ours.Seconds() / float64(i), Floor: 100 * floor.Seconds() / float64(i)},
 		{Ours: float64(m.HeapInuse) / (1 << 20), Floor: float64(n*720*40) / (1 << 20)},
 	}
@@ -86,14 +86,14 @@ func beat(station int, at int64, i int) signal.Signal {
 	})
 }
 
-// BenchmarkGrowthDay computes a day of stations with a signal every five seconds again from the log, all in: reading,
+// BenchmarkScalingDay computes a day of stations with a signal every five seconds again from the log, all in: reading,
 // evaluating, and keeping what comes of it; and tells what the day then takes on the disk, signals and all. Goals for 100
 // stations: 3 s, 25 MB. BenchmarkRestart is what a start of the service does after such a day.
-func BenchmarkGrowthDay(b *testing.B) {
-	growth.Table(b, []growth.Figure{
+func BenchmarkScalingDay(b *testing.B) {
+	scaling.Table(b, []scaling.Figure{
 		{What: "a day again from the log, s", Floor: "reading its signals from the log"},
 		{What: "a day on the disk, MB", Floor: "its numbers alone, 8 bytes each"},
-	}, func(b *testing.B, n int) []growth.Measured {
+	}, func(b *testing.B, n int) []scaling.Measured {
 		if n > 100 && testing.Short() {
 			b.Skip("takes minutes")
 		}
@@ -124,14 +124,14 @@ func BenchmarkGrowthDay(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		return []growth.Measured{
+		return []scaling.Measured{
 			{Ours: ours.Seconds() / float64(days), Floor: floor.Seconds() / float64(days)},
 			{Ours: float64(u.Bytes-u.Free) / 1e6, Floor: float64(n*17_280*4*8) / 1e6},
 		}
 	})
 }
 
-// BenchmarkRestart: see BenchmarkGrowthDay.
+// BenchmarkRestart: see BenchmarkScalingDay.
 func BenchmarkRestart(b *testing.B) {
 	r, _ := dayOf(b, 100)
 	r.Open(nil)
@@ -148,10 +148,10 @@ func BenchmarkRestart(b *testing.B) {
 	}
 }
 
-// BenchmarkGrowthWeekend is a start after a weekend without the service, until the stations are served. Goal: 1,000 stations in
+// BenchmarkScalingWeekend is a start after a weekend without the service, until the stations are served. Goal: 1,000 stations in
 // two seconds.
-func BenchmarkGrowthWeekend(b *testing.B) {
-	growth.Table(b, []growth.Figure{{What: "a start after a weekend off, s", Floor: "a start after an hour off"}}, func(b *testing.B, n int) []growth.Measured {
+func BenchmarkScalingWeekend(b *testing.B) {
+	scaling.Table(b, []scaling.Figure{{What: "a start after a weekend off, s", Floor: "a start after an hour off"}}, func(b *testing.B, n int) []scaling.Measured {
 		r := floortest.New(b, manifestOf(n)).Open(nil)
 		start := func(off time.Duration) time.Duration {
 			r.Compute()
@@ -176,7 +176,7 @@ func BenchmarkGrowthWeekend(b *testing.B) {
 			floor += start(time.Hour)
 			times++
 		}
-		return []growth.Measured{{Ours: ours.Seconds() / float64(times), Floor: floor.Seconds() / float64(times)}}
+		return []scaling.Measured{{Ours: ours.Seconds() / float64(times), Floor: floor.Seconds() / float64(times)}}
 	})
 }
 

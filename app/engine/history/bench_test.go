@@ -10,7 +10,7 @@ import (
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/oee"
 	"opsmon/app/instant"
-	"opsmon/app/test/growth"
+	"opsmon/app/test/scaling"
 	"opsmon/kv"
 )
 
@@ -82,8 +82,8 @@ func later(rows []oee.Row, weeks int64) []oee.Row {
 	return out
 }
 
-// BenchmarkGrowthSums adds up a month by day and a year by week. Goals for 100 stations: 100 and 500 ms.
-func BenchmarkGrowthSums(b *testing.B) {
+// BenchmarkScalingSums adds up a month by day and a year by week. Goals for 100 stations: 100 and 500 ms.
+func BenchmarkScalingSums(b *testing.B) {
 	berlin := zone("Europe/Berlin")
 	var weeks []*station
 	for seed := range uint64(3) {
@@ -156,10 +156,10 @@ func BenchmarkGrowthSums(b *testing.B) {
 			return nil
 		})
 	}
-	growth.Table(b, []growth.Figure{
+	scaling.Table(b, []scaling.Figure{
 		{What: "a month's OEE by day, ms", Floor: "reading the same bytes"}, {What: "a year's by week, ms", Floor: "reading the same bytes"},
-	}, func(b *testing.B, n int) []growth.Measured {
-		out, times := make([]growth.Measured, 2), 0.0
+	}, func(b *testing.B, n int) []scaling.Measured {
+		out, times := make([]scaling.Measured, 2), 0.0
 		took := func(fn func()) float64 {
 			began := time.Now()
 			fn()

@@ -13,7 +13,7 @@ import (
 
 	"github.com/mochi-mqtt/server/v2/packets"
 
-	"opsmon/app/test/growth"
+	"opsmon/app/test/scaling"
 	"opsmon/kv/kvtest"
 )
 
@@ -24,21 +24,21 @@ const (
 	bytesEach        = 40     // approximate size of a signal in a batch of the log, in bytes
 )
 
-// BenchmarkGrowthPublish sends signals with QoS 1 from 100 connections and waits for all acknowledgements. It
+// BenchmarkScalingPublish sends signals with QoS 1 from 100 connections and waits for all acknowledgements. It
 // compares with three baselines. The first stores the same payloads in bare bbolt, one Put each, in the same batches.
 // The second stores only the few bytes that the log writes per batch, which no implementation can undercut. The third
 // is a bare server that reads the same bytes from as many connections, batches them like the intake, stores as many
 // bytes per batch in bare bbolt, and then acknowledges. The clients use the same processors. The targets are 10,000
 // signals/s, and half of the first baseline.
-func BenchmarkGrowthPublish(b *testing.B) {
-	growth.Table(b, []growth.Figure{
+func BenchmarkScalingPublish(b *testing.B) {
+	scaling.Table(b, []scaling.Figure{
 		{What: "signals in over MQTT with QoS 1 from 100 connections, signals/s", Floor: "raw bbolt storing the same bytes in the same batches, a Put for each signal"},
 		{What: "the same", Floor: "raw bbolt storing what the log packs of them, one Put for a batch"},
 		{What: "the same", Floor: "a bare server that decodes nothing before the same"},
 	}, publishing)
 }
 
-func publishing(b *testing.B, stations int) []growth.Measured {
+func publishing(b *testing.B, stations int) []scaling.Measured {
 	r := newRig(b, func(c *Config) { c.Limits.PerDevice = benchConnections })
 	codes := make([]string, stations)
 	for i := range codes {
@@ -93,7 +93,7 @@ func publishing(b *testing.B, stations int) []growth.Measured {
 		r.must(r.signals.Pack())
 	}
 	rate := median(rates)
-	return []growth.Measured{{Ours: rate, Floor: median(eaches)}, {Ours: rate, Floor: median(packeds)}, {Ours: rate, Floor: median(servers)}}
+	return []scaling.Measured{{Ours: rate, Floor: median(eaches)}, {Ours: rate, Floor: median(packeds)}, {Ours: rate, Floor: median(servers)}}
 }
 
 func median(list []float64) float64 {

@@ -1,9 +1,9 @@
-// Package growth prints benchmark results at 10, 100 and 1,000 stations in a table, each with its lower bound from the
+// Package scaling prints benchmark results at 10, 100 and 1,000 stations in a table, each with its lower bound from the
 // same run: the minimal cost of doing the same. It is only for tests.
 //
 // The whole table is printed by
 //
-//	go test -run '^$' -bench Growth -benchtime 3x -timeout 30m ./app/... | grep '^|'
+//	go test -run '^$' -bench Scaling -benchtime 3x -timeout 30m ./app/... | grep '^|'
 //
 // A row has the figure and, in parentheses, its ratio to the lower bound. -short leaves out what takes minutes.
 //
@@ -12,8 +12,8 @@
 //
 //	go test -c -o room.test ./app/ROOM
 //	strace -f --seccomp-bpf -e trace=fdatasync,fsync -e inject=fdatasync,fsync:delay_exit=5000 -o /dev/null \
-//		./room.test -test.run '^$' -test.bench Growth -test.benchtime 3x | grep '^|'
-package growth
+//		./room.test -test.run '^$' -test.bench Scaling -test.benchtime 3x | grep '^|'
+package scaling
 
 import (
 	"fmt"
