@@ -88,11 +88,15 @@ func entryOf(content []byte) (name, entry string, err error) {
 	if err := json.Unmarshal(content, &about); err != nil {
 		return "", "", err
 	}
-	var exports struct{ Import string }
-	if json.Unmarshal(about.Exports, &exports) != nil {
-		exports.Import = "" // it is of another form: the package says it in another place
+	var exports struct {
+		Import string
+		Root   json.RawMessage `json:"."`
 	}
-	for _, entry := range []string{about.Module, exports.Import, about.Main} {
+	var root string
+	if json.Unmarshal(about.Exports, &exports) != nil || json.Unmarshal(exports.Root, &root) != nil {
+		root = "" // it is of another form: the package says it in another place
+	}
+	for _, entry := range []string{about.Module, exports.Import, about.Main, root} {
 		if entry != "" {
 			return about.Name, entry, nil
 		}

@@ -69,7 +69,7 @@ func TestVendoredPackagesSayWhatTheyAre(t *testing.T) {
 		}
 		dirs[path.Join(parts[:depth]...)] = true
 	}
-	for _, want := range []string{"lit-html", "@codemirror/view", "@codemirror/merge", "@lezer/json", "uplot", "uqr"} {
+	for _, want := range []string{"lit-html", "@codemirror/view", "@codemirror/merge", "@lezer/json", "intl-messageformat", "uplot", "uqr"} {
 		if !dirs[want] {
 			t.Errorf("%s is not there", want)
 		}
@@ -80,7 +80,7 @@ func TestVendoredPackagesSayWhatTheyAre(t *testing.T) {
 			t.Errorf("%s: %v", dir, err)
 			continue
 		}
-		if about.Name != dir || about.Version == "" || about.License == "" || len(files[dir+"/LICENSE"]) < 500 {
+		if about.Name != dir || about.Version == "" || about.License == "" || len(files[dir+"/LICENSE"]+files[dir+"/LICENSE.md"]) < 500 {
 			t.Errorf("%s has no licence, or is not what it says: %+v", dir, about)
 		}
 	}
@@ -116,7 +116,9 @@ func tree(imports string) fstest.MapFS {
 		"a/dist/i.js":          file(imports),
 		"a/dist/more.mjs":      file(""),
 		"@b/c/package.json":    file(`{"name":"@b/c","main":"no.cjs","module":"no.js","exports":{"import":"./no.js"}}`),
-		"@b/c/no.js":           file(`import {a} from "a"` + "\n" + `export * from '@b/d';`),
+		"e/package.json":       file(`{"name":"e","exports":{".":"./i.js","./more.js":"./more.js"}}`),
+		"e/i.js":               file(""),
+		"@b/c/no.js":           file(`import {a} from "a"` + "\n" + `export * from '@b/d';` + "\n" + `import "e";`),
 		"@b/d/package.json":    file(`{"name":"@b/d","exports":{"import":"./src/i.js","require":"./no.cjs"}}`),
 		"@b/d/src/i.js":        file(""),
 		"@b/d/LICENSE":         file("import 'nothing'"),
@@ -145,10 +147,10 @@ const g = 'from "nothing"';
 	if diff := cmp.Diff(want, string(got["a/dist/i.js"])); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(`import {a} from "../../a/dist/i.js"`+"\n"+`export * from '../d/src/i.js';`, string(got["@b/c/no.js"])); diff != "" {
+	if diff := cmp.Diff(`import {a} from "../../a/dist/i.js"`+"\n"+`export * from '../d/src/i.js';`+"\n"+`import "../../e/i.js";`, string(got["@b/c/no.js"])); diff != "" {
 		t.Error(diff)
 	}
-	if len(got) != 4 {
+	if len(got) != 5 {
 		t.Errorf("%d modules", len(got))
 	}
 }
