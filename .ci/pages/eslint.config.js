@@ -23,7 +23,7 @@ export default [
     },
   },
   {
-    files: [".ci/pages/test/*.js"],
+    files: [".ci/pages/**/*.js"],
     languageOptions: { globals: globals.node },
   },
   {

@@ -3,7 +3,6 @@ package web
 import (
 	"path"
 	"regexp"
-	"strings"
 )
 
 var (
@@ -14,6 +13,7 @@ var (
 // sources are the served files and the templates by path. The imports of a module are parsed once.
 type sources struct {
 	contents map[string][]byte
+	vendored map[string]*file
 	imports  map[string][]string // by module: its direct imports
 }
 
@@ -41,9 +41,7 @@ func (s sources) importsOf(module string) (all []string) {
 			}
 			known[of] = true
 			all = append(all, of)
-			if !strings.HasPrefix(of, vendorDir+"/") { // vendored modules are stored compressed and import little
-				follow(of)
-			}
+			follow(of)
 		}
 	}
 	follow(module)
@@ -54,7 +52,11 @@ func (s sources) importsOf(module string) (all []string) {
 func (s sources) direct(module string) []string {
 	list, known := s.imports[module]
 	if !known {
-		for _, m := range imported.FindAllSubmatch(s.contents[module], -1) {
+		content := s.contents[module]
+		if f := s.vendored[module]; f != nil {
+			content = f.whole() // its contents may be compressed
+		}
+		for _, m := range imported.FindAllSubmatch(content, -1) {
 			if of := path.Join(path.Dir(module), string(m[1])); s.contents[of] != nil {
 				list = append(list, of)
 			}

@@ -108,7 +108,7 @@ type file struct {
 	tag, compactTag string // entity tags, quoted
 }
 
-// readPages reads the served files of a folder and the templates, by path.
+// readPages reads the served files of a folder, the templates and the catalogues, by path.
 func readPages(from fs.FS) (map[string][]byte, error) {
 	contents := map[string][]byte{}
 	err := fs.WalkDir(from, ".", func(name string, d fs.DirEntry, err error) error {
@@ -118,7 +118,8 @@ func readPages(from fs.FS) (map[string][]byte, error) {
 		if name == vendorDir && d.IsDir() {
 			return fs.SkipDir // vendored files are served from the binary, because nobody edits them
 		}
-		if d.IsDir() || types[path.Ext(name)] == "" && path.Ext(name) != ".html" {
+		catalogue := path.Dir(name) == wordsDir
+		if d.IsDir() || types[path.Ext(name)] == "" && path.Ext(name) != ".html" && !catalogue {
 			return nil
 		}
 		contents[name], err = fs.ReadFile(from, name)
@@ -143,12 +144,25 @@ func newSite(cfg Config, from fs.FS, vendored map[string]*file) (*site, error) {
 	if s.static[iconFile] == nil {
 		return nil, fmt.Errorf("%s: %w", iconFile, fs.ErrNotExist)
 	}
-	all := sources{contents, map[string][]string{}}
+	all := sources{contents, vendored, map[string][]string{}}
 	if s.work, err = s.worker(all, cfg.Dir == ""); err != nil {
 		return nil, err
 	}
+	texts, err := readCatalogues(from)
+	if err != nil {
+		return nil, err
+	}
 	for at, name := range pageFiles {
-		v := view{"Assets": assetsPath + s.hash, "Version": cfg.Version, "OnDocs": at == "/docs", "OnHelp": strings.HasPrefix(at, "/help"), "HelpPages": helpPages(at), "Demo": false, "Preloads": all.preloads(name, assetsPath+s.hash)}
+		v := view{
+			"Assets": assetsPath + s.hash, "Version": cfg.Version,
+			"OnDocs": at == "/docs", "OnHelp": strings.HasPrefix(at, "/help"), "HelpPages": helpPages(at), "Demo": false,
+			"Preloads": all.preloads(name, assetsPath+s.hash), "Words": texts.of(name), "Catalogue": markup(""),
+		}
+		if pageScript.Match(contents[name]) {
+			if v["Catalogue"], err = texts.of(name).inline(); err != nil {
+				return nil, err
+			}
+		}
 		if s.pages[at], err = render(from, name, v, cfg.Dir == ""); err != nil {
 			return nil, err
 		}

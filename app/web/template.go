@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"io/fs"
+	"regexp"
 	"strings"
 )
 
@@ -15,6 +16,7 @@ import (
 //	{{range .Name}} … {{end}}             once with each of a []view
 //	{{define "name"}} … {{end}}           a block, in the layout
 //	{{template "name" .}}                 the use of a block
+//	{{words "key"}}                       a text of the catalogue, escaped; {Name} in it stands for a value
 //
 // html/template itself is not used because it calls methods by names that are only known at run time. The linker must
 // then keep every exported method of every type in the binary: 3.9 MB.
@@ -24,14 +26,17 @@ type template struct {
 	pieces map[string][]part
 }
 
-// view has the values of a template by name: string, bool or []view.
+// view has the values of a template by name: string, markup, bool or []view. Its words are the catalogue.
 type view map[string]any
+
+// markup is inserted without escaping.
+type markup string
 
 // part is a text, or a tag with its content.
 type part struct {
 	text      string
-	verb      string // "": text, ".": a value, "if", "range", "template"
-	name      string // of the value or the block
+	verb      string // "": text, ".": a value, "if", "range", "template", "words"
+	name      string // of the value or the block, or a key
 	then, not []part
 }
 
@@ -117,6 +122,8 @@ func (r *reader) tag(tag string) part {
 		r.closed(tag, end)
 		r.pieces[unquote(operand)] = then
 		return part{}
+	case verb == "words" && len(operand) > 2:
+		return part{verb: verb, name: unquote(operand)}
 	case verb == "template" && r.pieces[unquote(strings.TrimSuffix(operand, " ."))] != nil:
 		return part{verb: verb, name: unquote(strings.TrimSuffix(operand, " ."))}
 	}
@@ -166,6 +173,12 @@ func (t *template) writeTag(b *bytes.Buffer, p part, v view) error {
 			b.WriteString(html.EscapeString(text))
 			return nil
 		}
+		if text, found := v[p.name].(markup); found {
+			b.WriteString(string(text))
+			return nil
+		}
+	case "words":
+		return v.writeWords(b, p.name)
 	case "if":
 		if is, found := v[p.name].(bool); found && is {
 			return t.write(b, p.then, v)
@@ -183,4 +196,29 @@ func (t *template) writeTag(b *bytes.Buffer, p part, v view) error {
 		}
 	}
 	return fmt.Errorf("{{%s}}: .%s is missing, or of another kind", p.verb, p.name)
+}
+
+var argument = regexp.MustCompile(`\{([A-Za-z]+)\}`)
+
+// writeWords puts in a text of the catalogue. Values stand apart from the sentence around them, whichever way they are
+// written. Plurals are for scripts: a text with one is refused here.
+func (v view) writeWords(b *bytes.Buffer, key string) error {
+	catalogue, _ := v["Words"].(words)
+	text, found := catalogue[key]
+	if !found {
+		return fmt.Errorf("{{words %q}}: there is no such text", key)
+	}
+	var failed error
+	text = argument.ReplaceAllStringFunc(html.EscapeString(text), func(name string) string {
+		value, found := v[name[1:len(name)-1]].(string)
+		if !found {
+			failed = fmt.Errorf("{{words %q}}: %s has no value", key, name)
+		}
+		return "<bdi>" + html.EscapeString(value) + "</bdi>"
+	})
+	if strings.ContainsAny(argument.ReplaceAllString(catalogue[key], ""), "{}<") {
+		failed = fmt.Errorf("{{words %q}}: pages without a script take only arguments such as {Name}", key)
+	}
+	b.WriteString(text)
+	return failed
 }

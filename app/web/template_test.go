@@ -116,7 +116,13 @@ func shapeOf(t *testing.T, name string, is bool, text string) (shape []string, c
 	if err != nil {
 		t.Fatal(err)
 	}
-	content, err := page.fill(viewOf(page, page.parts, is, text))
+	v := viewOf(page, page.parts, is, text)
+	all, err := readCatalogues(assets.FS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v["Words"], v["Catalogue"] = all.of(name), markup("")
+	content, err := page.fill(v)
 	if err != nil {
 		t.Fatal(err)
 	}

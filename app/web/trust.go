@@ -149,7 +149,7 @@ func (t *Trust) render(r *http.Request) (*file, error) {
 		fingerprint = append(fingerprint, view{"Gap": " "[:min(i, 1)], "Part": one})
 	}
 	content, err := page.fill(view{
-		"Assets": assetsPath + hash, "Preloads": []view{}, "Version": t.cfg.Web.cfg.Version, "Name": t.cfg.CA.Name, "Secure": r.TLS != nil, // over TLS
+		"Assets": assetsPath + hash, "Preloads": []view{}, "Catalogue": markup(""), "Version": t.cfg.Web.cfg.Version, "Name": t.cfg.CA.Name, "Secure": r.TLS != nil, // over TLS
 		"Fingerprint": fingerprint, "Codes": codes, "HasAddresses": len(addresses) > 0, "Addresses": addresses,
 	})
 	if err != nil {

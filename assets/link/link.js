@@ -2,7 +2,7 @@
 // sees, and it is used only when a person presses a button: scanners open links and even run scripts.
 import { el } from "../shared/dom.js";
 import { home } from "../shared/next.js";
-import { say, wait } from "../shared/words.js";
+import { say, text, wait } from "../shared/words.js";
 
 const byId = (id) => document.getElementById(id);
 const message = byId("message");
@@ -14,8 +14,6 @@ const hint = byId("code-hint");
 
 let token = "";
 let busy = false;
-
-const askAgain = "Ask for a new link where you signed in, or ask your administrator for one.";
 
 // take reads the token and removes it from the address bar, so that it is in no history and on no screenshot. The
 // fragment alone changes when a second link is opened in the same tab: no page is loaded then.
@@ -41,17 +39,17 @@ function enable(on) {
   for (const control of [here, other, code]) control.disabled = !on;
 }
 
-function tell(kind, title, text) {
-  message.replaceChildren(el("div", { class: `notice ${kind}` }, el("strong", null, title), text));
+function tell(kind, title, body) {
+  message.replaceChildren(el("div", { class: `notice ${kind}` }, el("strong", null, title), body));
 }
 
 // finish ends the page's work: the link cannot be used any more.
-function finish(kind, title, text, onward) {
+function finish(kind, title, body, onward) {
   token = "";
   choices.hidden = true;
   byId("lead").hidden = true;
   byId("onward").hidden = !onward;
-  tell(kind, title, text);
+  tell(kind, title, body);
   byId("title").focus();
 }
 
@@ -61,32 +59,33 @@ async function failed(answer, approving) {
   const reason = body.errorMessage ?? "";
   switch (answer.status) {
     case 400:
-      if (!approving) return finish("bad", "This link is not complete", askAgain);
+      if (!approving) return finish("bad", text("link.incomplete.title"), text("link.askAgain"));
       return complain(
-        body.details?.find((d) => d.field === "code") ? `The code ${body.details[0].issue}.` : say(reason),
+        body.details?.find((d) => d.field === "code")
+          ? text("link.code.wrong", { issue: body.details[0].issue })
+          : say(reason),
       );
     case 403:
-      if (!approving)
-        return finish("bad", "This link is not valid any more", `Links work once and for 15 minutes. ${askAgain}`);
-      return complain(`${say(reason)} After five wrong codes the link stops working.`);
+      if (!approving) return finish("bad", text("link.invalid.title"), text("link.invalid"));
+      return complain(text("link.code.limit", { reason: say(reason) }));
     case 409:
-      if (!approving) return finish("bad", "This link was used before", askAgain);
-      return tell("bad", "The other browser was not let in", say(reason));
+      if (!approving) return finish("bad", text("link.used.title"), text("link.askAgain"));
+      return tell("bad", text("link.other.refused.title"), say(reason));
     case 429:
       return tell(
         "wait",
-        "Too many attempts",
-        `Wait ${wait(Number.parseInt(answer.headers.get("Retry-After") ?? "", 10))}, then try again.`,
+        text("link.often.title"),
+        text("link.often", { time: wait(Number.parseInt(answer.headers.get("Retry-After") ?? "", 10)) }),
       );
     case 503:
-      return tell("wait", "The service is busy", "Your link was not used. Try again in a moment.");
+      return tell("wait", text("link.busy.title"), text("link.busy"));
     default:
-      return tell("bad", "Something went wrong", `${say(reason)} Your link may still be good: try once more.`);
+      return tell("bad", text("link.failed.title"), text("link.failed", { reason: say(reason) }));
   }
 }
 
-function complain(text) {
-  hint.textContent = text;
+function complain(problem) {
+  hint.textContent = problem;
   code.setAttribute("aria-invalid", "true");
   code.focus();
   code.select();
@@ -107,7 +106,7 @@ async function use(request, approving, done) {
     else await failed(answer, approving);
   } catch {
     enable(true);
-    tell("bad", "The service does not answer", "Check the network. Your link may still be good: try again.");
+    tell("bad", text("link.away.title"), text("link.away"));
   } finally {
     busy = false;
   }
@@ -118,7 +117,7 @@ here.addEventListener("click", () =>
     () => fetch(`/auth/callback?token=${encodeURIComponent(token)}`, { cache: "no-store" }),
     false,
     () => {
-      finish("ok", "You are signed in", "This browser is ready to use.", true);
+      finish("ok", text("link.here.done.title"), text("link.here.done"), true);
       home().then((page) => {
         document.querySelector("#onward a").href = page;
         location.replace(page); // the link stays in no history
@@ -130,7 +129,7 @@ here.addEventListener("click", () =>
 byId("approve").addEventListener("submit", (event) => {
   event.preventDefault();
   const digits = code.value.replace(/\s/g, "");
-  if (!/^[0-9]{5}$/.test(digits)) return complain("Type the five digits that the other browser shows.");
+  if (!/^[0-9]{5}$/.test(digits)) return complain(text("link.code.missing"));
   use(
     () =>
       fetch("/auth/approve", {
@@ -139,10 +138,10 @@ byId("approve").addEventListener("submit", (event) => {
         body: JSON.stringify({ token, code: digits }),
       }),
     true,
-    () => finish("ok", "The other browser is let in", "It goes on by itself in a moment. You can close this page."),
+    () => finish("ok", text("link.other.done.title"), text("link.other.done")),
   );
 });
 
 addEventListener("hashchange", take);
 take();
-if (!token) finish("bad", "There is no link here", `Open the whole link again, as you got it. ${askAgain}`);
+if (!token) finish("bad", text("link.none.title"), text("link.none"));

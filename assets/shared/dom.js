@@ -1,5 +1,7 @@
 // Elements are made by hand: text is always text, never markup.
 
+import { text } from "./words.js";
+
 /**
  * el makes an element. Properties that start with "on" are listeners, null and false ones are left out, the others are
  * attributes; children are nodes or text, nested arrays of them, or null.
@@ -16,8 +18,8 @@ export function el(tag, properties, ...children) {
 }
 
 /** snippet makes a block of code with a button that copies it. */
-export function snippet(text, { wrap = false, label = "Copy" } = {}) {
-  const code = el("pre", { tabindex: "0" }, el("code", null, text));
+export function snippet(content, { wrap = false, label = text("shared.copy") } = {}) {
+  const code = el("pre", { tabindex: "0" }, el("code", null, content));
   return el(
     "div",
     { class: wrap ? "snippet wrap" : "snippet" },
@@ -28,7 +30,7 @@ export function snippet(text, { wrap = false, label = "Copy" } = {}) {
 
 /** copyButton makes a button that copies the text of an element. */
 export function copyButton(source, label) {
-  const button = el("button", { type: "button", class: "copy", "aria-label": label }, "Copy");
+  const button = el("button", { type: "button", class: "copy", "aria-label": label }, text("shared.copy"));
   wireCopy(button, source);
   return button;
 }
@@ -38,7 +40,7 @@ export function wireCopy(button, source) {
   const face = button.textContent;
   button.setAttribute("aria-live", "polite");
   button.addEventListener("click", async () => {
-    button.textContent = (await copy(source())) ? "Copied" : "Selected";
+    button.textContent = (await copy(source())) ? text("shared.copy.done") : text("shared.copy.selected");
     setTimeout(() => {
       button.textContent = face;
     }, 2000);

@@ -13,10 +13,11 @@
 
 import { html } from "../vendor/lit-html/lit-html.js";
 import { attempt } from "./dialog.js";
+import { text } from "./words.js";
 
 /** explain opens the dialog of a figure, and gives a promise that it is closed. */
 export const explain = (spec) => attempt(async () => (await import("./explain/dialog.js")).open(spec));
 
-/** figureButton shows a figure that can be asked. text is the figure as people read it; spec may be a function that gives it. */
-export const figureButton = (text, spec) =>
-  html`<button type="button" class="figure" title="How this comes about" aria-haspopup="dialog" @click=${() => explain(typeof spec === "function" ? spec() : spec)}>${text}</button>`;
+/** figureButton shows a figure that can be asked. figure is it as people read it; spec may be a function that gives it. */
+export const figureButton = (figure, spec) =>
+  html`<button type="button" class="figure" title=${text("shared.explain")} aria-haspopup="dialog" @click=${() => explain(typeof spec === "function" ? spec() : spec)}>${figure}</button>`;

@@ -144,7 +144,7 @@ export function askInitials({ known, current }) {
             }} @keydown=${(e) => {
               if (e.key === "Enter") done();
             }}>
-          <p class="hint">${rule}. They stand with what you do until the shift ends.</p></div>`,
+          <p class="hint">${rule()}. They stand with what you do until the shift ends.</p></div>`,
       actions: html`<button type="button" class="button large" @click=${() => close()}>Back</button>
         <button type="button" class="button large primary" data-do="done" ?disabled=${!fit(value)} @click=${done}>That is me</button>`,
     };

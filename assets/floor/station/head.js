@@ -85,7 +85,7 @@ export async function askAlert(station, zone) {
 async function askOperator(station) {
   const noted = await ask({
     title: "Who works here",
-    intro: `Initials, ${rule}; nothing where nobody does.`,
+    intro: `Initials, ${rule()}; nothing where nobody does.`,
     values: { initials: station.currentOperatorInitials },
     fields: () => [{ name: "initials", label: "Initials", kind: "text", hint: "", autofocus: true }],
     send: ({ initials }) => once("POST", path(station, "operator"), { initials }),

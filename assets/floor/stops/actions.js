@@ -18,7 +18,7 @@ export const initials = {
   name: "initials",
   label: "Initials",
   schema: {},
-  hint: `${rule}. May stay empty: your e-mail address is kept.`,
+  hint: `${rule()}. May stay empty: your e-mail address is kept.`,
 };
 export const note = (label = "Note", more = {}) => ({
   name: "note",

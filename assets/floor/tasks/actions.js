@@ -34,8 +34,8 @@ const initialsField = {
   label: "Initials",
   required: true,
   schema: {},
-  hint: `Of who did it, ${rule}.`,
-  refuse: (text) => (fit(text) ? "" : `Initials are ${rule}`),
+  hint: `Of who did it, ${rule()}.`,
+  refuse: (text) => (fit(text) ? "" : `Initials are ${rule()}`),
 };
 
 /**
@@ -178,7 +178,7 @@ export function start({ names, profile, stationCode, entered = null }) {
         }
         ${field({
           ...initialsField,
-          hint: `Of who starts it, ${rule}.`,
+          hint: `Of who starts it, ${rule()}.`,
           id: "start-initials",
           value: state.initials,
           problem: state.problems.initials,
