@@ -298,9 +298,10 @@ func TestRefusals(t *testing.T) {
 // release.
 func TestLicences(t *testing.T) {
 	for text, want := range map[string]string{
-		"Apache License\n  Version 2.0, January 2004":                                "Apache-2.0",
-		"Redistribution and use in source and\nbinary forms ... Neither the name of": "BSD-3-Clause",
-		"Redistribution and use in source and binary forms":                          "BSD-2-Clause",
+		"Apache License\n  Version 2.0, January 2004":                                                 "Apache-2.0",
+		"Redistribution and use in source and\nbinary forms ... Neither the name of":                  "BSD-3-Clause",
+		"Redistribution and use in source and binary forms":                                           "BSD-2-Clause",
+		"Redistribution and use of this software in source and binary forms, ... Neither the name of": "BSD-3-Clause",
 		"All rights reserved.": "",
 	} {
 		if got := recognise([]string{text}); got != want {

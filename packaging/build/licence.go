@@ -200,6 +200,7 @@ var phrases = []struct {
 	{"Apache-2.0", []string{"apache license", "version 2.0"}},
 	{"MPL-2.0", []string{"mozilla public license", "2.0"}},
 	{"BSD-3-Clause", []string{"redistribution and use in source and binary forms", "neither the name"}},
+	{"BSD-3-Clause", []string{"redistribution and use of this software in source and binary forms", "neither the name"}},
 	{"BSD-2-Clause", []string{"redistribution and use in source and binary forms"}},
 	{"MIT", []string{"permission is hereby granted, free of charge", "the above copyright notice and this permission notice"}},
 	// dual-licensed with the Eclipse Distribution License, which is BSD-3-Clause: the distributor may choose
