@@ -126,7 +126,7 @@ func postCorrection(c *call) (reply, error) {
 		return reply{}, err
 	}
 	if dry {
-		return lookedAt(c.api.cfg.Corrections.Rehearse(c.r.Context(), c.p, in))
+		return lookedAt(c.api.cfg.Corrections.Preview(c.r.Context(), c.p, in))
 	}
 	return c.made(c.api.cfg.Corrections.Make(c.p, request, in))
 }
@@ -196,7 +196,7 @@ func postCorrectionUndo(c *call) (reply, error) {
 	if err := c.takeSlot(); err != nil {
 		return reply{}, err
 	}
-	return lookedAt(c.api.cfg.Corrections.RehearseUndo(c.r.Context(), c.p, id))
+	return lookedAt(c.api.cfg.Corrections.PreviewUndo(c.r.Context(), c.p, id))
 }
 
 // correctionSample is an example of an answer.

@@ -115,7 +115,7 @@ func TestCorrection(t *testing.T) {
 	}
 	original := sums(t, r)
 	slack := input(t, 0, time.Hour, `{"station":{"utilisationDowntimeThreshold":1200000}}`, "PRESS")
-	look, err := s.Rehearse(t.Context(), person(auth.Admin), slack)
+	look, err := s.Preview(t.Context(), person(auth.Admin), slack)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestCorrection(t *testing.T) {
 	if list, _, _ := s.List(floortest.Account, 1, 1); len(list) != 1 || list[0].ID != "1" {
 		t.Errorf("second page: %+v", list)
 	}
-	look, err = s.RehearseUndo(t.Context(), person(auth.Admin), "2")
+	look, err = s.PreviewUndo(t.Context(), person(auth.Admin), "2")
 	if err != nil || len(look.Effects) != 1 || *look.Effects[0].After.TargetCount != 6600 || *look.Effects[0].Before.TargetCount != 4800 {
 		t.Errorf("a look at the undoing: %+v, %v", look, err)
 	}
@@ -236,7 +236,7 @@ func TestCorrectionRefuses(t *testing.T) {
 		{input(t, 0, h, `{"reasons":[{"code":"FIRE","oee":"setup"}]}`, "PRESS"), `changes.reasons[0].code names the reason "FIRE", which is not in revision 1 of the manifest`},
 	} {
 		_, err := s.Make(person(auth.Admin), idempotency.Request{}, c.in)
-		_, look := s.Rehearse(t.Context(), person(auth.Admin), c.in)
+		_, look := s.Preview(t.Context(), person(auth.Admin), c.in)
 		for _, err := range []error{err, look} {
 			var e *errdefs.Error
 			if !errors.As(err, &e) || e.Kind != errdefs.Invalid {
@@ -256,7 +256,7 @@ func TestCorrectionRefuses(t *testing.T) {
 		if _, err := s.Make(person(role), idempotency.Request{}, input(t, 0, h, good, "PRESS")); errdefs.KindOf(err) != errdefs.Forbidden {
 			t.Errorf("%s: %v", role, err)
 		}
-		if _, err := s.Rehearse(t.Context(), person(role), input(t, 0, h, good, "PRESS")); errdefs.KindOf(err) != errdefs.Forbidden {
+		if _, err := s.Preview(t.Context(), person(role), input(t, 0, h, good, "PRESS")); errdefs.KindOf(err) != errdefs.Forbidden {
 			t.Errorf("%s looks: %v", role, err)
 		}
 	}

@@ -80,7 +80,7 @@ func (s *Service) Tune(ctx context.Context, p auth.Principal, in Input) (*Tuning
 	}
 	from, to := c.From, c.To
 	tuned := func(t *station.Timeline) (Tuned, error) {
-		r, err := s.cfg.Floor.Rehearse(ctx, p.AccountID, t, in.StationCodes[0], from, to)
+		r, err := s.cfg.Floor.Preview(ctx, p.AccountID, t, in.StationCodes[0], from, to)
 		if err != nil {
 			return Tuned{}, err
 		}

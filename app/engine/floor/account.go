@@ -4,7 +4,7 @@ import (
 	"opsmon/app/account"
 )
 
-// Noted tells that something else is put up at a station: watchers are told of it.
+// Noted publishes a station's status after its notes (operator, alert) have changed.
 func (f *Floor) Noted(accountID, stationCode string) {
 	wk := f.started(accountID)
 	if wk == nil {
@@ -18,8 +18,8 @@ func (f *Floor) Noted(accountID, stationCode string) {
 	tr.mu.Lock()
 	tr.touched = true
 	tr.mu.Unlock()
-	if err := wk.look(tr, plan.Of(stationCode), f.now(), answerAge, 2*showEvery); err != nil {
-		wk.hint() // which tells of it
+	if err := wk.refreshView(tr, plan.Of(stationCode), f.now(), answerAge, 2*showEvery); err != nil {
+		wk.wake() // the worker publishes it
 	}
 }
 
@@ -60,10 +60,10 @@ func (f *Floor) Account(accountID string) *account.Live {
 	return live
 }
 
-// got notes how far the worker has got (monitoring.md section 8): signals, to the moment until which it has taken in
-// what arrived; windows, to the minute until which they are made of all that; tasks and schedules, to the moment for
-// which it has done what falls due.
-func (wk *worker) got(now int64) {
+// setCursors publishes the worker's progress (monitoring.md section 8): for signals, the time up to which arrivals have
+// been processed; for windows, the whole minute up to which they include all signals; for tasks and schedules, the time
+// up to which due work is done.
+func (wk *worker) setCursors(now int64) {
 	windows := now
 	for _, tr := range wk.trackers {
 		if at := tr.backfill.behind(); at != 0 {

@@ -15,21 +15,20 @@ import (
 // the bases take in before the two minutes are over; what comes faster than that goes is not taken from its senders
 // (Room).
 const (
-	arrivalsMost = 60_000  // signals that are stored and that no tracker has taken in
-	heldMost     = 500_000 // inputs of all trackers that no base has taken in
-	trackerMost  = 32_768  // the same of one tracker
-	outputsMost  = 600_000 // segments, issues and the like that came of all trackers and are not kept
+	maxArrivals       = 60_000  // signals that are stored and that no tracker has taken in
+	maxPending        = 500_000 // inputs of all trackers that no base has taken in
+	maxTrackerPending = 32_768  // the same of one tracker
+	maxOutputs        = 600_000 // segments and issues of all trackers that are not stored
 
-	// settleLeast is how long an input may be under way however many there are, ms.
-	settleLeast = 5000
+	// minSettle is how long an input may be under way however many there are, ms.
+	minSettle = 5000
 
-	gaveLeast = 50 // segments that a live state gives out in two minutes in any plant
+	minLiveSegments = 50 // segments of a live state in two minutes, in any plant
 
-	feedAtOnce = 512 // signals that are given to a tracker together
+	feedBatch = 512 // signals that are given to a tracker together
 )
 
-// arrivals are the signals and connections that were told and not taken in. Any goroutine adds to them, the worker
-// takes.
+// arrivals queues stored signals and connection changes for the worker. Any goroutine adds; only the worker takes.
 type arrivals struct {
 	sync.Mutex
 	signals map[string][]signal.Signal // by station, as they came
@@ -38,7 +37,7 @@ type arrivals struct {
 	links   []linked
 
 	held   weight // signals that the trackers held when they were last weighed
-	output weight // segments and issues that signals made and that are not kept
+	output weight // segments and issues that are not stored
 }
 
 // weight is how much of something there is, and how much of it is of each source.
@@ -135,16 +134,16 @@ func (a *arrivals) waiting(code string, before int64) bool {
 	return false
 }
 
-// room reports whether a source may send more, where the account has a share of so many of all that is held. While
-// there is too much, who has little of it may go on.
+// room reports whether a source may send more, given how many accounts share the limits. A source that uses little of a
+// limit may go on while the limit is exceeded.
 func (a *arrivals) room(source string, share int) bool {
 	a.Lock()
 	defer a.Unlock()
 	arrived := weight{a.count, a.sources}
-	return arrived.fits(source, arrivalsMost/share) && a.held.fits(source, heldMost/share) && a.output.fits(source, outputsMost/share)
+	return arrived.fits(source, maxArrivals/share) && a.held.fits(source, maxPending/share) && a.output.fits(source, maxOutputs/share)
 }
 
-// fits reports whether a source may add to what has a bound.
+// fits reports whether a source may add to a quantity with a limit.
 func (w *weight) fits(source string, most int) bool {
 	return w.total < most || w.by[source] < most/(2*(len(w.by)+1))
 }
@@ -169,13 +168,13 @@ func (f *Floor) AwaitChange(accountID string) {
 	f.mu.Lock()
 	wk, share := f.workers[accountID], len(f.workers)
 	f.mu.Unlock()
-	if wk == nil || !wk.arrivals.crowded(outputsMost/share/2) {
+	if wk == nil || !wk.arrivals.crowded(maxOutputs/share/2) {
 		return
 	}
 	wk.changing.Lock()
 	defer wk.changing.Unlock()
 	for range changePause / 10 {
-		if !wk.arrivals.crowded(outputsMost / share / 2) {
+		if !wk.arrivals.crowded(maxOutputs / share / 2) {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -205,7 +204,7 @@ func (wk *worker) takeArrivals() {
 			wk.dirty[tr] = true
 		}
 	}
-	if wk.pending > heldMost/wk.f.share()*3/4 {
+	if wk.pending > maxPending/wk.f.share()*3/4 {
 		wk.relieveAll()
 	}
 }
@@ -214,43 +213,43 @@ func (wk *worker) takeArrivals() {
 // worker.
 func (wk *worker) feed(tr *tracker, list []signal.Signal) {
 	slices.SortStableFunc(list, func(a, b signal.Signal) int { return cmp.Compare(a.At, b.At) })
-	inputs := make([]monitor.Input, 0, min(len(list), feedAtOnce))
+	inputs := make([]monitor.Input, 0, min(len(list), feedBatch))
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	was := tr.pending.len()
-	for batch := range slices.Chunk(list, feedAtOnce) {
+	for batch := range slices.Chunk(list, feedBatch) {
 		inputs = inputs[:0]
 		for i := range batch {
 			inputs = append(inputs, InputOf(&batch[i]))
 		}
 		tr.feedAll(inputs)
 	}
-	wk.relieve(tr, trackerMost)
+	wk.relieve(tr, maxTrackerPending)
 	wk.pending += tr.pending.len() - was
 }
 
-// relieve has a tracker's base take in what is more than so many inputs, down to half of them, so that it is seldom.
-// The caller holds the tracker's mu.
+// relieve has the base of a tracker with more than most pending inputs process the oldest half of them, so that this
+// happens rarely. The caller holds the tracker's mu.
 func (wk *worker) relieve(tr *tracker, most int) {
 	if tr.pending.len() <= most || tr.backfill.busy {
 		return
 	}
-	if err := tr.settleMost(most/2, wk.f.now()-settleLeast); err != nil {
+	if err := tr.settleMost(most/2, wk.f.now()-minSettle); err != nil {
 		tr.markLate(tr.watermark - hour)
-		wk.trouble("a station has stopped counting; it is computed again", err)
+		wk.logError("a station cannot be computed; it is recomputed", err)
 	}
 }
 
-// relieveAll does so where the trackers together hold too much, and weighs what they hold then.
+// relieveAll does the same for all trackers if together they hold too much, and then measures how much they hold.
 func (wk *worker) relieveAll() {
-	stations := max(len(wk.trackers), 1) // there is none while the stations are read again
-	most, held, output := trackerMost, weight{by: map[string]int{}}, weight{by: map[string]int{}}
-	if share := heldMost / wk.f.share(); wk.pending > share*3/4 {
+	stations := max(len(wk.trackers), 1) // none while the stations are loaded again
+	most, held, output := maxTrackerPending, weight{by: map[string]int{}}, weight{by: map[string]int{}}
+	if share := maxPending / wk.f.share(); wk.pending > share*3/4 {
 		most = min(most, max(share/stations, 2))
 	}
 	gave := math.MaxInt // segments of a live state from which on its base settles early, where all trackers together hold too much
-	if share := outputsMost / wk.f.share() / 8; wk.outputs > share {
-		gave = max(gaveLeast, share/stations)
+	if share := maxOutputs / wk.f.share() / 8; wk.outputs > share {
+		gave = max(minLiveSegments, share/stations)
 	}
 	for _, tr := range wk.trackers {
 		tr.mu.Lock()

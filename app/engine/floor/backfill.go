@@ -14,28 +14,28 @@ import (
 // openWindow is how far behind its watermark a station is computed again in one step, ms.
 const openWindow = 2 * day
 
-// backfill is what of a station is to be computed again, and how far that is. The tracker's mu guards it; only the
-// worker changes it.
+// backfill records which part of a station's history must be recomputed, and the progress. It is guarded by the
+// tracker's mu; only the worker changes it.
 type backfill struct {
 	near mark // within the open window
 	far  mark // further back
-	run  *run // the staged run of what lies further back; nil: not begun
+	run  *run // the staged run of far; nil: not begun
 
 	retry         int64 // no step is tried before, as one failed, ms
-	busy          bool  // a step is computed, and other work goes on in between: the station's signals wait
+	busy          bool  // a step is computed, with other work in between: the station's signals wait
 	outdated      bool  // while it was busy something happened that the step may have passed
 	outdatedTimes int   // how often that was so since the last result
 	lost          bool  // the stored history was dropped
-	entered       bool  // people recorded what makes the station late: it is not served before it is computed
+	entered       bool  // people's entries made the station late: it is not served before it is recomputed
 }
 
-// mark is from when on a station is to be computed again, and when it last was.
+// mark is the start of the time to recompute, and when it was last recomputed.
 type mark struct {
 	from int64 // ms; 0: it is up to date
 	done int64 // ms; 0: never
 }
 
-// due reports whether something is to be computed, and may be so once more.
+// due reports whether there is something to recompute and the rest since the last time is over.
 func (m mark) due(now int64) bool { return m.from != 0 && rested(m.done, now-m.from, now) }
 
 // run is a backfill of a station under way.
@@ -45,7 +45,7 @@ type run struct {
 	staged  bool  // it takes several steps, and its record is stored
 	replay        // so far; it is read from the staging copy where it has no base
 	through int64 // up to when results are in the staging copy, ms; Since: nothing is
-	missed  int64 // the earliest of what came meanwhile for a time that the run has passed, ms; 0: nothing
+	missed  int64 // the earliest input that arrived after the run had passed its time, ms; 0: none
 }
 
 // backfillRecord notes that a station is being computed again in a staging copy. It is stored: a changed field needs a
@@ -57,7 +57,7 @@ type backfillRecord struct {
 	Events []monitor.Event `json:"events,omitempty"` // of schedules that still run, for rules to be notified of
 }
 
-// add notes that a station with a watermark is to be computed again from a moment on, both ms.
+// add marks the station's history from at on, in ms, for recomputation.
 func (b *backfill) add(at, watermark int64) {
 	at = max(at, 1)
 	b.outdated = true
@@ -103,7 +103,7 @@ func (b *backfill) open() bool { return b.near.from != 0 || b.farOpen() }
 // it.
 func (b *backfill) farOpen() bool { return b.far.from != 0 || b.run != nil }
 
-// abandon drops the staged run, and has everything from a moment on computed again.
+// abandon drops the staged run and marks everything from a moment on for recomputation.
 func (b *backfill) abandon(from int64) {
 	if b.run != nil {
 		b.far.from, b.run = earlier(b.far.from, b.run.Late), nil
@@ -115,8 +115,8 @@ func (b *backfill) abandon(from int64) {
 // reason.
 func (b *backfill) rests(now int64) bool { return now < b.retry && now >= b.retry-hour }
 
-// before reports whether a staged run of one station comes before another's: first what has begun, then what lies back
-// least.
+// before reports whether a station's staged run comes before another's: first those that have begun, then those that
+// reach back least.
 func (b *backfill) before(other *backfill) bool {
 	if (b.run != nil) != (other.run != nil) {
 		return b.run != nil
@@ -132,10 +132,10 @@ func earlier(a, b int64) int64 {
 	return a
 }
 
-// seldom is how long a station rests that was computed again, ms, when it is so far behind once more: what comes late
-// meanwhile is taken in together. A device whose clock is a day behind costs its station a day's computing each minute,
-// one of a week each hour.
-func seldom(behind int64) int64 {
+// restAfter returns how long a station rests, in ms, between two backfills that reach back this far. Late signals that
+// arrive meanwhile are processed together: a device whose clock is a day behind costs its station a day's computation
+// each minute, one that is a week behind each hour.
+func restAfter(behind int64) int64 {
 	days := float64(behind) / day
 	if rest := int64(min(days*days*minute, hour)); rest >= 1000 {
 		return rest
@@ -145,5 +145,5 @@ func seldom(behind int64) int64 {
 
 // rested reports whether a station that was last computed at a moment (0: never) may be so once more.
 func rested(last, behind, now int64) bool {
-	return last == 0 || now < last || now-last >= seldom(behind)
+	return last == 0 || now < last || now-last >= restAfter(behind)
 }

@@ -49,7 +49,7 @@ func TestAPanicFarBackIsOneStationsError(t *testing.T) {
 			}
 			r.Pass(time.Second, 0)
 			panics = false
-			failed := strings.Count(log.String(), "the station PRESS cannot be computed again; it is tried again")
+			failed := strings.Count(log.String(), "the station PRESS cannot be recomputed; retrying")
 			if failed != 1 || !strings.Contains(log.String(), "panic: ") || strings.Contains(log.String(), "they are read again") {
 				t.Errorf("the log has:\n%.2000s", log.String())
 			}

@@ -26,14 +26,14 @@ func TestLateBatches(t *testing.T) {
 		t.Errorf("batches: %s", all)
 	}
 	late = nil
-	for i := range keepBatch + 1 {
+	for i := range storeBatch + 1 {
 		late = append(late, &tracker{code: fmt.Sprint(i), backfill: backfill{near: mark{from: now - 1}}})
 	}
 	var sizes []int
 	for batch := range batches(late, now) {
 		sizes = append(sizes, len(batch))
 	}
-	if fmt.Sprint(sizes) != fmt.Sprintf("[%d 1]", keepBatch) {
+	if fmt.Sprint(sizes) != fmt.Sprintf("[%d 1]", storeBatch) {
 		t.Errorf("batches of %v trackers", sizes)
 	}
 }

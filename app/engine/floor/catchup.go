@@ -20,8 +20,8 @@ const (
 	// is a slot a second. A day with few signals takes a millisecond or two, so that time bounds most slots.
 	slotDays = 128
 	slotTime = 300 * time.Millisecond
-	// tellingTime is about how long it takes until what was just stored has been handed to the worker.
-	tellingTime = 2 * time.Millisecond
+	// handoverTime is about how long it takes until what was just stored has been handed to the worker.
+	handoverTime = 2 * time.Millisecond
 )
 
 // catchUp computes late stations, for as long as other work can wait.
@@ -40,7 +40,7 @@ func (wk *worker) catchUp(now int64) {
 	}
 	for batch := range batches(late, now) {
 		wk.tryBackfill(wk.timeline, now, batch)
-		if wk.since(started) > time.Second || wk.ends() {
+		if wk.since(started) > time.Second || wk.stopping() {
 			break
 		}
 	}
@@ -65,17 +65,16 @@ func (wk *worker) tryBackfill(t *station.Timeline, now int64, trackers []*tracke
 
 // failed notes that a station could not be computed: it rests until a moment, ms.
 func (wk *worker) failed(tr *tracker, err error, retry int64) {
-	if wk.ends() {
+	if wk.stopping() {
 		return
 	}
-	wk.trouble("the station "+tr.code+" cannot be computed again; it is tried again", err)
+	wk.logError("the station "+tr.code+" cannot be recomputed; retrying", err)
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	tr.backfill.retry = retry
 }
 
-// backfillFirst computes the stations that cannot be served before: people have been told that what they entered is
-// there.
+// backfillFirst recomputes stations that must not be served before, because people's entries were confirmed.
 func (wk *worker) backfillFirst(t *station.Timeline, now int64, trackers []*tracker) error {
 	var late []*tracker
 	for _, tr := range trackers {
@@ -84,7 +83,7 @@ func (wk *worker) backfillFirst(t *station.Timeline, now int64, trackers []*trac
 		}
 	}
 	for batch := range batches(late, now) {
-		if wk.ends() {
+		if wk.stopping() {
 			return errClosed
 		}
 		wk.tryBackfill(t, now, batch)
@@ -102,7 +101,7 @@ func batches(late []*tracker, now int64) iter.Seq[[]*tracker] {
 	return func(use func([]*tracker) bool) {
 		for len(late) > 0 {
 			n, long := 1, now-from(late[0])
-			for n < min(len(late), keepBatch) && long+now-from(late[n]) <= batchSpan {
+			for n < min(len(late), storeBatch) && long+now-from(late[n]) <= batchSpan {
 				long += now - from(late[n])
 				n++
 			}
@@ -152,11 +151,11 @@ func (wk *worker) advanceFar(now int64) {
 	for range wk.slotDays {
 		done, err := wk.backfillFar(wk.timeline, next, now)
 		if errors.Is(err, errNotNow) {
-			wk.pause(tellingTime)
+			wk.pause(handoverTime)
 			err = nil
 		}
-		if err != nil && !wk.ends() {
-			wk.failed(next, err, now+max(retryAfter, seldom(now-next.backfill.behind())))
+		if err != nil && !wk.stopping() {
+			wk.failed(next, err, now+max(retryAfter, restAfter(now-next.backfill.behind())))
 			next.mu.Lock()
 			next.backfill.run.restart()
 			next.mu.Unlock()

@@ -37,8 +37,8 @@ func TestCheckFindsDamage(t *testing.T) {
 		{func(tx *kv.Tx) error { return lateMarks.Put(tx, press("zoo"), 1) }, []string{`a mark of a late entry names the account "zoo"`}},
 		{func(tx *kv.Tx) error {
 			return kv.NewBucket("ledgerAgain", two, kv.Raw).Put(tx, press("works"), damaged)
-		}, []string{"stations that are being computed again: "}},
-		{func(tx *kv.Tx) error { return backfills.Put(tx, press("zoo"), backfillRecord{}) }, []string{`a station that is being computed again is of the account "zoo"`}},
+		}, []string{"records of backfills: "}},
+		{func(tx *kv.Tx) error { return backfills.Put(tx, press("zoo"), backfillRecord{}) }, []string{`a backfill names the account "zoo"`}},
 	} {
 		var found []string
 		undo := errors.New("as it was")

@@ -6,9 +6,8 @@ import (
 	"opsmon/app/errdefs"
 )
 
-// Backfill has a station computed again from a moment on, ms, since what held there has changed for the past. It is
-// noted in the transaction and done after it, as other work leaves time. errdefs.NotFound when there is no such
-// station.
+// Backfill schedules the recomputation of a station from at on, in ms, after a change to its past. It is stored in the
+// transaction and done afterwards, between other work. errdefs.NotFound if there is no such station.
 func (w *Work) Backfill(stationCode string, from int64) error {
 	if w.worker.trackers[stationCode] == nil {
 		return errdefs.New(errdefs.NotFound, "there is no station with the code %s", stationCode)
@@ -19,9 +18,9 @@ func (w *Work) Backfill(stationCode string, from int64) error {
 	return markLate(w.Tx, w.Account, stationCode, from)
 }
 
-// Follow has stations that are to be computed again computed now, with other work in between, and gives those that
-// still are to be when the caller's patience is at its end, or all that are left could not be computed and rest: they
-// are computed as time allows. Errors: one that is Unavailable.
+// Follow recomputes late stations, with other work in between, until none is left, the caller's patience ends, or all
+// that are left have failed and rest. It returns the stations that are still late; they are recomputed when there is
+// time. Errors: one of kind Unavailable.
 func (f *Floor) Follow(accountID string, stationCodes []string, patience time.Duration) (left []string, err error) {
 	wk, err := f.worker(accountID)
 	if err != nil {
@@ -65,13 +64,13 @@ func (wk *worker) late(stationCodes []string, now int64) (list []*tracker) {
 	return list
 }
 
-// Reaches refuses a moment, ms, whose signals are not kept any more: what would be recorded or taken back there could
-// not be computed. Conflict that names the limit.
+// Reaches returns an error if the signals at a moment, in ms, have been deleted: nothing recorded or cancelled there
+// could be computed. The error is a Conflict that names the limit.
 func (w *Work) Reaches(at int64) error {
 	oldest := w.worker.oldest(w.Now)
 	if at >= oldest {
 		return nil
 	}
 	days := int64(w.worker.f.cfg.Signals.Retention().Hours() / 24)
-	return errdefs.New(errdefs.Conflict, "signals are kept for %d days, now from %s on; what counts at %s cannot be computed again, and so not be changed", days, stampOf(oldest), stampOf(at))
+	return errdefs.New(errdefs.Conflict, "signals are kept for %d days, now from %s on; %s cannot be recomputed, and so not be changed", days, stampOf(oldest), stampOf(at))
 }

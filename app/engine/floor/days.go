@@ -13,11 +13,10 @@ import (
 // fewDays is the longest range, in ms, for which Days does as Rows does: reading the hours costs little then.
 const fewDays = 2 * day
 
-// Days returns what Rows gives, for long ranges: what is kept of whole production days is added up already, a row for
-// each production day, shift and SKU, which begins with its day, and a row of energy for each production day. A
-// production day may come in several rows. What both add up to by day, week, month, shift, SKU or station is the same;
-// by the hour only Rows can be used. use is called several times for a station, and at least once; the rows are its own
-// until it returns. Errors are those of Rows.
+// Days returns what Rows returns, for long ranges. Whole stored production days come as one row for each production
+// day, shift and SKU, starting with the day, and one row of energy for each production day. A production day may come
+// in several rows. Sums by day, week, month, shift, SKU and station equal those of Rows; only Rows can be grouped by
+// hour. use is called at least once for a station; it owns the rows until it returns. Errors are those of Rows.
 func (f *Floor) Days(accountID string, stationCodes []string, from, to int64, use func(s *station.Rules, rows []oee.Row, used []energy.Row) error) error {
 	to = min(to, f.now()/minute*minute)
 	return f.eachTracker(accountID, stationCodes, func(wk *worker, t *station.Timeline, tr *tracker) error {
@@ -25,8 +24,8 @@ func (f *Floor) Days(accountID string, stationCodes []string, from, to int64, us
 	})
 }
 
-// days returns the sums of a tracker: those of UTC days that are kept whole by day, and the rest by hour. So what comes
-// out does not depend on when a day was kept.
+// days returns a tracker's sums: by day for UTC days that are stored whole, by hour for the rest. So the result does
+// not depend on when a day was stored.
 func (wk *worker) days(t *station.Timeline, tr *tracker, from, to int64, use func(s *station.Rules, rows []oee.Row, used []energy.Row) error) error {
 	s, err := t.RulesAt(tr.code, min(max(to-1, from), wk.f.now()))
 	if err != nil {
@@ -69,7 +68,7 @@ func (wk *worker) days(t *station.Timeline, tr *tracker, from, to int64, use fun
 	return byHour(last, to)
 }
 
-// wholeHours is what of [from, to) lies in whole hours and in UTC days that are kept.
+// wholeHours returns the part of [from, to) that lies in whole hours and in stored UTC days.
 func (wk *worker) wholeHours(tr *tracker, s *station.Rules, from, to int64) (first, last int64) {
 	tr.mu.Lock()
 	kept := min(to, tr.through)
@@ -90,7 +89,7 @@ func hourAfterDay(s *station.Rules, at int64) int64 {
 	return next
 }
 
-// wholeDays returns the sums by day of [from, to), as far as they are kept without a gap, and how far that is.
+// wholeDays returns the sums by day of [from, to) up to the first gap in the stored days, and where that is.
 func (wk *worker) wholeDays(tr *tracker, s *station.Rules, from, to int64, use func(s *station.Rules, rows []oee.Row, used []energy.Row) error) (through int64, err error) {
 	var failed error
 	err = wk.f.cfg.Store.View(func(tx *kv.Tx) (err error) {
@@ -117,14 +116,14 @@ func (f *Floor) Stations(accountID string) (*station.Plan, []*station.Station, e
 	return t.All()
 }
 
-// Timeline returns what holds at the stations of an account, over time: with all that anybody was told is applied. It
-// does not wait for what goes on at the stations. Errors: errdefs.NotFound when there is no such account; the store's.
+// Timeline returns the configuration of an account's stations over time, including all confirmed changes. It does not
+// wait for the worker. Errors: errdefs.NotFound if there is no such account; the store's.
 func (f *Floor) Timeline(accountID string) (*station.Timeline, error) {
 	return f.cfg.Timelines.Of(accountID)
 }
 
-// Since returns the moment, ms, from which on something is known of a station, as far as it is kept still; now when
-// nothing is. Errors: errdefs.NotFound; the store's.
+// Since returns the start of a station's stored history, in ms; now if it has none. Errors: errdefs.NotFound; the
+// store's.
 func (f *Floor) Since(accountID, stationCode string) (since int64, err error) {
 	wk, err := f.ready(accountID)
 	if err != nil {

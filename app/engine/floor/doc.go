@@ -1,58 +1,57 @@
-// Package floor owns what goes on at the stations of an account. It brings what happened together with the machine of
-// package monitor, keeps what comes out, and answers what people ask about it (monitoring.md).
+// Package floor runs the stations of the accounts. It feeds their inputs to the state machine of package monitor, stores
+// the results, and answers questions about the current state and the history (monitoring.md).
 //
-// # How a signal becomes a number on a screen
+// # The way of a signal
 //
-//  1. package signal stores it and answers its sender; then the Floor is told.
-//  2. Each account has one worker, a goroutine. It alone changes the account's stations. A station is a tracker: a state of
-//     package monitor, the base, which has taken in all that is older than two minutes, and the inputs since then.
-//     The live state is the base with those inputs. One that comes out of order among them makes the live state again
-//     from the base; one that is older than the base is late, and starts a backfill: the station is replayed from a stored
-//     checkpoint up to now.
-//  3. What people do (a schedule starts, a stop by hand, counts entered) comes through Do: a transaction of the worker.
-//     It is recorded in the ledger, and after the commit the tracker takes it in like a signal.
-//  4. Once an hour what the base gave out goes to package history, together with the base itself. So a restart reads one
-//     state for each station and what came since.
-//  5. Detail and Rows put together what is kept, what the base has given out since and what the live state shows.
-//  6. What is shown of a station has a sequence number. The worker looks at a tracker when it took something in, and every two
-//     seconds, or every minute where a station is silent and nothing goes on; who asks for it in between looks as well, and tells
-//     the watchers. So a number stands for one value everywhere.
-//     The shift so far is in it: the sum of the rows that Rows gives, of which those of past hours are added up once.
+//  1. Package signal stores it, confirms it to the sender, and passes it to the Floor.
+//  2. Each account has one worker, a goroutine, which alone changes the account's stations. A station is a tracker: a
+//     state of package monitor, the base, with all inputs older than two minutes, and a queue of the inputs since then.
+//     The live state is the base with the inputs of the queue. An input out of order rebuilds the live state from the
+//     base. An input older than the base is late and starts a backfill: the station is replayed from a stored checkpoint
+//     up to now.
+//  3. What people do (start a schedule, enter a stop or counts) comes through Do, in a transaction of the worker. It is
+//     recorded in the ledger; after the commit the tracker processes it like a signal.
+//  4. Once an hour the results of the base are stored by package history, together with the base itself. A restart reads
+//     one state for each station and the inputs since.
+//  5. Detail and Rows combine stored results, newer results of the base, and those of the live state.
+//  6. A published status has a sequence number. The worker updates the status after new inputs and every two seconds; that
+//     of a silent station without anything ongoing every minute. A reader that comes earlier updates and publishes it as
+//     well, so that a number stands for the same values everywhere. The status includes the sums of the current shift,
+//     which equal those of Rows; past hours are added once.
 //
-// A backfill within the last two days is one step, and one transaction. One from further back takes a step for each UTC day,
-// with other work in between: results and checkpoints go to a staging copy of the station, and the last step, which reaches
-// now, puts the copy in place. After a kill it resumes from the last checkpoint that was committed. Until the end figures
-// are what they were, and the account's cursor "windows" states from when on they will change. A station that is late
-// again and again is computed the more seldom, the further back that reaches. A panic or an error in a step concerns that
-// station alone: it is logged, and the step is tried again later.
+// A backfill of the last two days is one step and one transaction. One from further back takes a step for each UTC day,
+// with other work in between: results and checkpoints go to a staging copy of the station, and the last step, which
+// reaches now, replaces the station's history with it. After a kill it resumes from the last committed checkpoint. Until
+// the end, figures stay as they were, and the account's cursor "windows" shows from when on they will change. A station
+// that is late again and again rests between backfills, the longer the further they reach back. A panic or an error in a
+// step affects only that station: it is logged, and the step is retried later.
 //
-// # What devices can ask of it
+// # Limits
 //
-// Inputs that no base has taken in are packed, some 30 bytes each, and bounded by their number as well as by time
-// (heldMost, trackerMost): where more come in two minutes, the bases take the oldest of them in earlier, but none younger than five
-// seconds. Signals that no tracker has taken in yet are bounded too. While either is too much, senders wait before their next
-// signals are stored (Room), those first that have most of it; nothing is remembered beyond that.
+// Queued inputs are packed, some 30 bytes each, and limited in number (maxPending, maxTrackerPending): if more arrive in
+// two minutes, bases process the oldest earlier, but none younger than five seconds. Signals that no tracker has
+// processed are limited, too. While a limit is exceeded, senders wait before their next signals are stored (Room), those
+// with the largest share first.
 //
-// What comes of signals is bounded as well. Of a minute with more than 240 segments (segmentsMost) the order is given up: what
-// differs in time alone, or in how fast units were due, is put together, and its sums stay the same; where live states have given
-// out very much, their bases take in what is older than five seconds. A tracker is kept before the hour is over when its base has taken
-// in very many signals since it was kept last (takenMost), or when all trackers hold much that is not kept (outputsMost), once a
-// minute at most; so a restart reads few signals again. No plant sends as much in an hour, so that usually an hour is one write.
-// What cannot be kept yet, such as a stop that goes on, is counted too, and senders wait while there is too much of it. Changes of
-// configuration make segments as well: at half of the bound they are paced (AwaitChange), so that a thousand changes in a row do
-// not have devices wait.
+// Results are limited as well. A minute with more than 240 segments is condensed (maxMinuteSegments): segments that
+// differ only in time or expected rate are merged, which keeps the sums. If live states hold very many results, their
+// bases process everything older than five seconds. A tracker is stored before the hour is over if it has processed very
+// many signals (maxTaken) or if all trackers hold many results that are not stored (maxOutputs), once a minute at most;
+// so a restart reads few signals again. No ordinary plant sends as many. Results that cannot be stored yet, such as an
+// ongoing stop, count as well, and senders wait if there are too many. Changes of configuration begin new segments, too:
+// at half of the limit they are paced (AwaitChange), so that a thousand changes in a row do not make devices wait.
 //
-// A batch is sorted and merged, so that its order costs nothing. A step of a backfill reads the log in chunks of some
-// 50,000 signals, and between two of them the worker does what others wait for: so a call is served within a fraction of a
-// second, whatever devices send. Signals of the station that is being computed wait for the end of its step; where people
-// do something there, the step is computed once more, the fourth time without a break.
+// A batch of signals is sorted and merged, so that its order costs nothing. A step of a backfill reads the log in chunks
+// of some 50,000 signals, and the worker does waiting work between them; so a call is served within a fraction of a
+// second. Signals of the station that is being recomputed wait until the step ends. If people change that station, the
+// step is recomputed, the fourth time without other work in between.
 //
-// # What is derived, and what is not
+// # Source data and derived data
 //
-// Signals, the ledger, findings about stops, corrections and the manifest's revisions are the truth. What package
-// history keeps is derived, and can be computed again from them with the same result. What was stored late, before a
-// state that is kept, is marked in the same transaction that stores it; the mark goes when it is accounted for. So
-// a power cut at any line loses nothing and counts nothing twice.
+// Signals, the ledger, findings about stops, corrections and the manifest's revisions are source data. The history is
+// derived and can be recomputed from them with the same result. A late input, which is older than a stored state, marks
+// its station in the transaction that stores it; the mark is removed when the input has been processed. So a power cut at
+// any line loses nothing and counts nothing twice.
 //
 // The bucket tree:
 //

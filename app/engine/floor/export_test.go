@@ -38,7 +38,7 @@ func (f *Floor) Told(accountID, stationCode string) int {
 	tr := wk.trackers[stationCode]
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
-	return len(tr.told)
+	return len(tr.delivered)
 }
 
 // Held returns how many inputs the trackers of an account hold in memory.
@@ -125,7 +125,7 @@ func (f *Floor) Yielded(accountID string) (n int) {
 
 // The bounds of what is held in memory.
 const (
-	TrackerMost  = trackerMost
+	TrackerMost  = maxTrackerPending
 	ChunkSignals = chunkSignals
 )
 

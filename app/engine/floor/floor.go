@@ -16,43 +16,43 @@ import (
 	"opsmon/kv"
 )
 
-// Rule acts by itself on the worker's goroutine.
+// Rule reacts to events of the engine, and to time. Its methods run on the worker's goroutine.
 type Rule interface {
-	// Due gives from memory, and at once, the stations of a plan at which Tick has something to do at a moment, ms. It
-	// is asked every second.
+	// Due returns the stations of a plan that need a Tick at a moment, in ms. It must be quick and use no store. It
+	// is called every second.
 	Due(plan *station.Plan, now int64) (stationCodes []string)
-	// Tick does it in a transaction of the worker, for some of them. Where it fails, each station is tried by itself.
+	// Tick acts on stations in a transaction of the worker. If it fails, it is called for each station alone.
 	Tick(w *Work, stationCodes []string) error
-	// Happened is told, in a transaction of the worker, of what the engine found. After a restart it may be told again.
+	// Happened handles an event of the engine in a transaction of the worker. After a restart events may be repeated.
 	Happened(w *Work, stationCode string, e monitor.Event) error
-	// Recorded is told, in the same transaction, of what is recorded at a station.
+	// Recorded handles a new entry of the ledger, in its transaction.
 	Recorded(w *Work, stationCode string, in monitor.Input) error
-	// Cancelled is told, in the same transaction, of what was recorded at a station and is taken back.
+	// Cancelled handles a cancelled entry of the ledger, in the transaction of the cancellation.
 	Cancelled(w *Work, stationCode string, in monitor.Input) error
-	// Left is told, in a transaction of the worker, that a station left the manifest.
+	// Left handles, in a transaction of the worker, that a station left the manifest.
 	Left(w *Work, stationCode string) error
 }
 
-// Config is what New needs.
+// Config configures New.
 type Config struct {
 	Store    *kv.Store
 	Accounts *account.Service
 	Signals  *signal.Log
 	History  *history.Store
 	Events   *event.Hub
-	// Timelines gives what holds at the stations of an account, over time.
+	// Timelines returns the configuration of an account's stations over time.
 	Timelines *station.Timelines
-	// Findings gives what people found about issues of a station, which are whole (End 0: it goes on); nil = nothing.
+	// Findings returns what people entered about issues of a station (End 0: ongoing); nil = nothing.
 	Findings func(tx *kv.Tx, accountID, stationCode string, issues []monitor.Issue) ([]monitor.Finding, error)
-	// Issue gives an issue as its event carries it at a moment, ms; nil = those that the engine finds are not told.
+	// Issue encodes an issue for its event at a moment, in ms; nil = issues of the engine are not published.
 	Issue func(tx *kv.Tx, accountID, stationCode string, i monitor.Issue, now int64) ([]byte, error)
-	// Notes gives what is put up at a station at a moment, ms; nil = nothing.
+	// Notes returns the operator and alert of a station at a moment, in ms; nil = none.
 	Notes func(accountID, stationCode string, now int64) station.Note
 	Clock func() time.Time // nil = time.Now
 	Log   *slog.Logger
 }
 
-// Floor owns the stations of all accounts. All methods may be called from any goroutine, but for those that say
+// Floor owns the stations of all accounts. Its methods may be called from any goroutine, except where they say
 // otherwise.
 type Floor struct {
 	cfg   Config
@@ -64,7 +64,7 @@ type Floor struct {
 	ending  sync.WaitGroup
 }
 
-// New makes a Floor. The caller closes it. Rules are given by Use before anything happens.
+// New returns a Floor, which the caller must close. Use must be called before anything else.
 func New(cfg Config) *Floor {
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
@@ -78,13 +78,13 @@ func New(cfg Config) *Floor {
 	return &Floor{cfg: cfg, workers: map[string]*worker{}}
 }
 
-// Use adds the rules, which are asked in this order. It must be called before Run, Do and Arrived.
+// Use adds rules, which are called in this order. It must be called before Run, Do and Arrived.
 func (f *Floor) Use(rules ...Rule) { f.rules = append(f.rules, rules...) }
 
-// errClosed says that the service stops.
+// errClosed is returned while the service stops.
 var errClosed = errdefs.New(errdefs.Unavailable, "the service is stopping")
 
-// worker returns the worker of an account, which starts with the first one to ask for it.
+// worker returns the worker of an account, and starts it at the first call.
 func (f *Floor) worker(accountID string) (*worker, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -100,7 +100,7 @@ func (f *Floor) worker(accountID string) (*worker, error) {
 	return wk, nil
 }
 
-// ready returns the worker of an account when its trackers are there.
+// ready returns the worker of an account once its trackers are loaded.
 func (f *Floor) ready(accountID string) (*worker, error) {
 	wk, err := f.worker(accountID)
 	if err != nil {
@@ -109,14 +109,14 @@ func (f *Floor) ready(accountID string) (*worker, error) {
 	return wk, wk.wait()
 }
 
-// Run keeps the stations of all accounts going until ctx ends: time passes at them, and rules are asked.
+// Run has the workers of all accounts process arrivals, time and rules every second until ctx ends.
 func (f *Floor) Run(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
 		for _, a := range f.cfg.Accounts.List(false) {
 			if wk, err := f.worker(a.ID); err == nil {
-				wk.hint()
+				wk.wake()
 			}
 		}
 		select {
@@ -127,7 +127,7 @@ func (f *Floor) Run(ctx context.Context) {
 	}
 }
 
-// Pass does now what Run has done every second: for who runs the Floor by hand.
+// Pass runs once what Run does every second. It is for tests and tools that control the time.
 func (f *Floor) Pass(accountID string) error {
 	wk, err := f.worker(accountID)
 	if err != nil {
@@ -139,7 +139,7 @@ func (f *Floor) Pass(accountID string) error {
 	})
 }
 
-// Arrived tells of signals that have been stored: signal.Config.Appended.
+// Arrived passes stored signals to the workers. It is signal.Config.Appended.
 func (f *Floor) Arrived(list []signal.Signal) {
 	for start := 0; start < len(list); {
 		end := start + 1
@@ -153,23 +153,23 @@ func (f *Floor) Arrived(list []signal.Signal) {
 	}
 }
 
-// Changed tells that an account has another manifest revision, or correction.
+// Changed notes that an account has a new manifest revision or correction.
 func (f *Floor) Changed(accountID string) {
 	if wk := f.started(accountID); wk != nil {
 		wk.changed.Store(true)
-		wk.hint()
+		wk.wake()
 	}
 }
 
-// started returns the worker of an account if there is one. Notifications do not need one: a worker that
-// starts later reads what is stored. So a command that stores something does not read all stations for it.
+// started returns the worker of an account if it is running. Notifications do not start a worker, since it reads the
+// stored state when it starts; so a command that stores something does not read all stations.
 func (f *Floor) started(accountID string) *worker {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.workers[accountID]
 }
 
-// Close ends the workers. What they have not kept is made again from the log at the next start.
+// Close stops the workers. Results that are not stored are recomputed from the log at the next start.
 func (f *Floor) Close() {
 	f.mu.Lock()
 	if !f.closed {

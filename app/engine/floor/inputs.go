@@ -13,7 +13,7 @@ import (
 // chunkSignals is about how many signals are read from the log at once.
 const chunkSignals = 50_000
 
-// chunk is what happened at a station in [from, to), ms, in order.
+// chunk holds the inputs of a station in [from, to), ms, in order.
 type chunk struct {
 	from, to int64
 	inputs   []monitor.Input
@@ -25,7 +25,7 @@ type chunk struct {
 func (wk *worker) inputs(t *station.Timeline, code string, from, to int64) iter.Seq2[chunk, error] {
 	return func(use func(chunk, error) bool) {
 		for at := from; at < to; {
-			if wk.ends() {
+			if wk.stopping() {
 				use(chunk{}, errClosed)
 				return
 			}

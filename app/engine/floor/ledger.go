@@ -24,7 +24,7 @@ func Buckets() []string {
 	return []string{ledger.Name(), lateMarks.Name(), backfills.Name(), links.Name()}
 }
 
-// record is what happened at a station, other than a signal. It is stored: a changed field needs a migration.
+// record is an entry of the ledger: an input other than a signal. It is stored: a changed field needs a migration.
 type record struct {
 	Kind      uint8           `json:"kind"` // monitor.InputKind
 	Source    string          `json:"source,omitempty"`
@@ -73,7 +73,7 @@ func newRecord(in *monitor.Input, now int64, by audit.Actor) (record, error) {
 		r.Entry = &entryRecord{in.Entry.Schedule, in.Entry.Good, in.Entry.Bad, in.Entry.Reject, in.Entry.Correction}
 	case monitor.InputScheduleEnd, monitor.InputQuantityEnd, monitor.InputManualStart, monitor.InputManualEnd, monitor.InputLink:
 	default:
-		return r, fmt.Errorf("an input of kind %d is not for the ledger", in.Kind)
+		return r, fmt.Errorf("an input of kind %d cannot be stored in the ledger", in.Kind)
 	}
 	return r, nil
 }
@@ -123,7 +123,7 @@ func markLate(tx *kv.Tx, account, station string, at int64) error {
 	return lateMarks.Put(tx, k, at)
 }
 
-// Check reads the ledger and reports what cannot be read and what names an account that is not known.
+// Check reports entries of the ledger that cannot be read or that belong to an unknown account.
 func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 	for item, err := range ledger.Scan(tx, kv.Range{}) {
 		if err != nil {
@@ -131,7 +131,7 @@ func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 			return
 		}
 		if !known[item.Key.A] {
-			report(fmt.Sprintf("the ledger has an entry at %s of the account %q, which is not there", item.Key.B.A, item.Key.A))
+			report(fmt.Sprintf("the ledger has an entry at %s of the account %q, which does not exist", item.Key.B.A, item.Key.A))
 		}
 	}
 	for item, err := range links.Scan(tx, kv.Range{}) {
@@ -140,7 +140,7 @@ func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 			return
 		}
 		if !known[item.Key.A] {
-			report(fmt.Sprintf("a live connection names the account %q, which is not there", item.Key.A))
+			report(fmt.Sprintf("a live connection names the account %q, which does not exist", item.Key.A))
 		}
 	}
 	for item, err := range lateMarks.Scan(tx, kv.Range{}) {
@@ -149,16 +149,16 @@ func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 			return
 		}
 		if !known[item.Key.A] {
-			report(fmt.Sprintf("a mark of a late entry names the account %q, which is not there", item.Key.A))
+			report(fmt.Sprintf("a mark of a late entry names the account %q, which does not exist", item.Key.A))
 		}
 	}
 	for item, err := range backfills.Scan(tx, kv.Range{}) {
 		if err != nil {
-			report(fmt.Sprintf("stations that are being computed again: %v", err))
+			report(fmt.Sprintf("records of backfills: %v", err))
 			return
 		}
 		if !known[item.Key.A] {
-			report(fmt.Sprintf("a station that is being computed again is of the account %q, which is not there", item.Key.A))
+			report(fmt.Sprintf("a backfill names the account %q, which does not exist", item.Key.A))
 		}
 	}
 }

@@ -15,9 +15,9 @@ var links = kv.NewBucket("ledgerLink", kv.PairOf(kv.String, kv.PairOf(kv.String,
 
 type linkKey = kv.Pair[string, kv.Pair[string, string]]
 
-// linkGrace is how long a device may be away and come back as if it had not been, ms: one whose radio is bad connects
-// again and again, and each time would be two records of each of its stations for good. No station is silent before that,
-// whatever is set now or later: what is computed again lacks nothing.
+// linkGrace is how long a device may be disconnected without a record, in ms. A device with a bad radio reconnects all
+// the time, and each time would store two records for each of its stations. It equals the shortest timeout after which
+// a station counts as disconnected, so that recomputed results do not depend on it.
 const linkGrace = monitor.LeastAliveTimeout
 
 // linked is a connection that began or ended.
@@ -28,8 +28,8 @@ type linked struct {
 	up       bool
 }
 
-// Linked tells that a live connection of a device began or ended at a moment, ms, which is a sign of life of its stations
-// (monitoring.md section 3). Stations that the account does not have are left out. It returns at once.
+// Linked notes that a live connection of a device began or ended at a moment, in ms; a connection is a sign of life of
+// the device's stations (monitoring.md section 3). Unknown stations are ignored. It does not wait.
 func (f *Floor) Linked(accountID, device string, stationCodes []string, at int64, up bool) {
 	wk, err := f.worker(accountID)
 	if err != nil {
@@ -38,7 +38,7 @@ func (f *Floor) Linked(accountID, device string, stationCodes []string, at int64
 	wk.arrivals.Lock()
 	wk.arrivals.links = append(wk.arrivals.links, linked{device, stationCodes, at, up})
 	wk.arrivals.Unlock()
-	wk.hint()
+	wk.wake()
 }
 
 // takeLinks records the connections that began and ended: an end when the device has been away for a while.
@@ -61,14 +61,14 @@ func (wk *worker) takeLinks() {
 		return nil
 	})
 	if err != nil {
-		wk.trouble("connections of devices are not counted as signs of life yet; it is tried again", err)
+		wk.logError("device connections are not recorded as signs of life yet; retrying", err)
 		wk.arrivals.Lock()
 		wk.arrivals.links = append(due, wk.arrivals.links...)
 		wk.arrivals.Unlock()
 	}
 }
 
-// dueLinks takes what came of connections, and gives what is to be recorded now, in order.
+// dueLinks returns the connection changes to record now, in order, and keeps recent disconnections for later.
 func (wk *worker) dueLinks() []linked {
 	wk.arrivals.Lock()
 	list := wk.arrivals.links
@@ -114,19 +114,19 @@ func (w *Work) link(code, device string, at int64, up bool) error {
 	return links.Delete(w.Tx, k)
 }
 
-// heard is the last moment, ms, at which something is known to have come before the start; 0 when that cannot be told.
+// heard returns the time of the last arrival before the start, in ms; 0 if it is unknown.
 func (wk *worker) heard() (last int64) {
 	err := wk.f.cfg.Store.View(func(tx *kv.Tx) (err error) {
 		last, err = wk.f.cfg.Signals.LastArrival(tx, wk.account)
 		return err
 	})
 	if err != nil {
-		wk.trouble("when something last came cannot be told", err)
+		wk.logError("the time of the last arrival is unknown", err)
 	}
 	return last
 }
 
-// unlink ends the connections that were there when the service last ended: at the last moment that anything is known of.
+// unlink ends the connections that were live when the service last stopped, at the time of the last arrival.
 func (wk *worker) unlink(last int64) {
 	err := wk.update(func(w *Work) error {
 		type lost struct {
@@ -157,6 +157,6 @@ func (wk *worker) unlink(last int64) {
 		return nil
 	})
 	if err != nil {
-		wk.f.cfg.Log.Error("connections of devices that ended with the service still count as live", slog.String("account", wk.account), slog.Any("error", err))
+		wk.f.cfg.Log.Error("device connections that ended with the service still count as live", slog.String("account", wk.account), slog.Any("error", err))
 	}
 }

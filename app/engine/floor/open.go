@@ -31,7 +31,7 @@ func (wk *worker) open(t *station.Timeline, code string, now int64) (tr *tracker
 		return tr, err
 	}
 	var r replay
-	if tr.backfill.lost && kept == 0 { // it goes on from the newest state, and what was before is computed
+	if tr.backfill.lost && kept == 0 { // start from the newest state, and recompute the time before
 		r.base, r.watermark, err = wk.readCheckpoint(t, code, code, math.MaxInt64)
 		kept = r.watermark
 	}
@@ -41,7 +41,7 @@ func (wk *worker) open(t *station.Timeline, code string, now int64) (tr *tracker
 	if err != nil {
 		return tr, err
 	}
-	if at := r.watermark; now-at > keptLong {
+	if at := r.watermark; now-at > maxStateAge {
 		tr.backfill.near.from = earlier(tr.backfill.near.from, max(at, kept, 1))
 		known, err := wk.gapAfter(t, code, at-at%day+2*day)
 		if err == nil && known != 0 {
@@ -63,11 +63,11 @@ func (wk *worker) open(t *station.Timeline, code string, now int64) (tr *tracker
 	return tr, nil
 }
 
-// keptLong is how long ago the state that a tracker is opened with may be, ms: what is computed from an older one is
-// kept while the tracker is served, so that the next start need not compute it again.
-const keptLong = 3 * hour
+// maxStateAge is the maximum age of the state that a tracker is loaded from, in ms. From an older one the station is
+// recomputed while it is served, and the result is stored, so that the next start is quick.
+const maxStateAge = 3 * hour
 
-// recall reads what is stored of a tracker that was late when the service ended.
+// recall loads the marks of a station that was late when the service stopped.
 func (wk *worker) recall(tx *kv.Tx, tr *tracker, now int64) error {
 	b, k := &tr.backfill, kv.Pair[string, string]{A: wk.account, B: tr.code}
 	switch rec, err := backfills.Get(tx, k); {
@@ -114,7 +114,7 @@ func (wk *worker) blank(t *station.Timeline, tr *tracker, now int64) error {
 	return nil
 }
 
-// oldest is the first moment, of a whole UTC day, from which on all signals are kept.
+// oldest returns the start of the first UTC day of which all signals are stored, in ms.
 func (wk *worker) oldest(now int64) int64 {
 	at := now - wk.f.cfg.Signals.Retention().Milliseconds()
 	return max(at-at%day+day, wk.f.cfg.Signals.Swept())
@@ -143,8 +143,8 @@ func (wk *worker) reconfigure(tr *tracker, after, now int64) error {
 	return nil
 }
 
-// relook has a tracker know of the changes of SKUs that revisions brought after one, where its station runs such a SKU.
-func (wk *worker) relook(plan *station.Plan, tr *tracker, after, now int64) error {
+// applySKUChanges applies the changes of the SKUs that a station runs, from the revisions after one.
+func (wk *worker) applySKUChanges(plan *station.Plan, tr *tracker, after, now int64) error {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	for _, code := range tr.skus() {

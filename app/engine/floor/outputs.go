@@ -9,9 +9,9 @@ import (
 	"opsmon/app/engine/monitor"
 )
 
-// segmentsMost is how many segments of a minute are kept one by one. A machine whose state changes more often has its minute
-// condensed, so that a day of any station can be kept and read.
-const segmentsMost = 240
+// maxMinuteSegments is the number of segments in a minute above which it is condensed, so that the day of a machine
+// that changes its state all the time can still be stored and read.
+const maxMinuteSegments = 240
 
 // outputs are what a state has given out. Minutes with very many segments are condensed, which depends on nothing but what
 // the state gave out: not on when it was taken.
@@ -21,7 +21,7 @@ type outputs struct {
 	condensed bool  // the segments of that minute were condensed
 }
 
-// add puts more outputs after those that there are.
+// add appends more outputs.
 func (o *outputs) add(more monitor.Outputs) {
 	join(&o.Outputs, more)
 	o.condense()
@@ -65,7 +65,7 @@ func (o *outputs) condense() {
 		for n < len(o.Segments) && o.Segments[n].End <= o.minute+minute {
 			n++
 		}
-		if o.condensed = o.condensed || n-i > segmentsMost; o.condensed {
+		if o.condensed = o.condensed || n-i > maxMinuteSegments; o.condensed {
 			kinds := condense(o.Segments[i:n])
 			o.Segments = slices.Delete(o.Segments, i+kinds, n)
 			n = i + kinds
@@ -124,7 +124,7 @@ func condense(list []monitor.Segment) (kinds int) {
 	return kinds
 }
 
-// hint is what is quickly compared of a segment: those that are alike have the same.
+// hint holds the fields that are quickly compared; segments that are alike have the same hint.
 type hint struct {
 	revision                                  int64
 	cause                                     string
@@ -135,7 +135,7 @@ func hintOf(g *monitor.Segment) hint {
 	return hint{g.Ctx.Revision, g.Cause, g.Known, g.Productive, g.Stop != 0, g.Slow != 0, g.Excluded, g.Ctx.UnitsPerMinute > 0}
 }
 
-// alike reports whether segments differ in their time alone, in which stop or slow period it is, or in how fast units were due.
+// alike reports whether segments differ only in their time, their stop or slow period, or the expected rate.
 func alike(a, b *monitor.Segment) bool {
 	x, y := *a, *b
 	x.Start, x.End, x.Ctx, x.Stop, x.Slow = 0, 0, nil, min(x.Stop, 1), min(x.Slow, 1)

@@ -112,7 +112,7 @@ func TestSlowPeriodsAreCondensed(t *testing.T) {
 // TestNoTrackersHoldNothing: while the stations are read again, there are no trackers, and the totals are zero.
 func TestNoTrackersHoldNothing(t *testing.T) {
 	wk := newWorker(&Floor{workers: map[string]*worker{}}, "a")
-	wk.pending, wk.outputs = heldMost, outputsMost
+	wk.pending, wk.outputs = maxPending, maxOutputs
 	if wk.relieveAll(); wk.pending != 0 || wk.outputs != 0 {
 		t.Errorf("they hold %d inputs and %d outputs", wk.pending, wk.outputs)
 	}

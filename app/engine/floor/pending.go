@@ -10,8 +10,8 @@ import (
 	"opsmon/app/engine/monitor"
 )
 
-// queue holds inputs in their order. A signal takes a few dozen bytes in it, where a monitor.Input takes some 500: the
-// inputs of two minutes are the most that an account keeps in memory.
+// queue holds inputs in order. A signal takes a few dozen bytes, where a monitor.Input takes some 500: the inputs of
+// two minutes are the largest part of an account's memory.
 type queue struct {
 	list []entry
 	data []byte          // the signals, packed, in the order in which they came
@@ -145,7 +145,7 @@ func (q *queue) has(in *monitor.Input) bool {
 	})
 }
 
-// compact gives back the memory of what is gone.
+// compact frees the memory of removed inputs.
 func (q *queue) compact() {
 	old := *q
 	*q = queue{list: make([]entry, 0, len(old.list)+len(old.list)/4), data: make([]byte, 0, len(old.data)-old.dead), number: map[string]int{}}

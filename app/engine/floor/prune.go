@@ -8,9 +8,9 @@ import (
 	"opsmon/kv"
 )
 
-// prune removes what the ledger has of the time before the state from which the first signals that are kept are computed on:
-// nothing reads it any more. What goes on from there stays: schedules that run then, with all that happened since they
-// started, a manual downtime, and connections that are there. As long as signals are held, all of it stays.
+// Sweep removes entries of the ledger that are older than the state from which the oldest stored signals are computed.
+// It keeps what is ongoing at that time: running schedules with everything since they started, manual downtime, and
+// live connections. While signals are held, it removes nothing.
 func (f *Floor) Sweep(ctx context.Context) error {
 	now := f.now()
 	if f.cfg.Signals.Held() {
@@ -54,13 +54,13 @@ func (f *Floor) Sweep(ctx context.Context) error {
 // pruneBatch is how many records one transaction of pruneStation removes.
 const pruneBatch = 1000
 
-// pruneStation removes some of what is no longer needed of a station; more tells that there is more.
+// pruneStation removes a batch of a station's old entries; more reports whether there are more.
 func (f *Floor) pruneStation(tx *kv.Tx, account, station string, oldest int64) (more bool, err error) {
 	at, state, err := f.cfg.History.StateBefore(tx, account, station, oldest+1)
 	if err != nil || state == nil {
 		return false, err
 	}
-	going, err := goingOn(tx, account, station, at)
+	going, err := ongoingAt(tx, account, station, at)
 	if err != nil {
 		return false, err
 	}
@@ -82,15 +82,15 @@ func (f *Floor) pruneStation(tx *kv.Tx, account, station string, oldest int64) (
 	return false, nil
 }
 
-// begun is what goes on at a station at a moment.
-type begun struct {
+// ongoingSet describes what is ongoing at a station at a moment.
+type ongoingSet struct {
 	since int64             // the earliest of it, ms; the moment itself where nothing does
 	links map[string]uint64 // by device, the record by which its connection began
 }
 
-// goingOn finds what goes on at a station at a moment, by its ledger.
-func goingOn(tx *kv.Tx, account, station string, moment int64) (begun, error) {
-	out := begun{moment, map[string]uint64{}}
+// ongoingAt returns what is ongoing at a station at a moment, from its ledger.
+func ongoingAt(tx *kv.Tx, account, station string, moment int64) (ongoingSet, error) {
+	out := ongoingSet{moment, map[string]uint64{}}
 	schedules, manual := map[string]int64{}, int64(math.MaxInt64)
 	for item, err := range ledger.Scan(tx, ledger.Between(ledgerKey(account, station, 0, 0), ledgerKey(account, station, moment, 0))) {
 		if err != nil {

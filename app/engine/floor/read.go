@@ -17,10 +17,10 @@ import (
 // Detail is what is known of a station in a range of time.
 type Detail struct {
 	Rules    *station.Rules    // of the end of the range
-	Segments []monitor.Segment // in order, with the causes that people found; they cover what is known of the range
+	Segments []monitor.Segment // in order, with the causes that people entered; they cover the known part of the range
 	Minutes  []monitor.Minute  // in order, those in which something was measured
-	Issues   []monitor.Issue   // whole, by their start, those that have time in the range; End 0: it goes on
-	Final    int64             // what lies before it changes only when something comes late, ms
+	Issues   []monitor.Issue   // whole, by start, those that overlap the range; End 0: ongoing
+	Final    int64             // results before it only change with late inputs, ms
 }
 
 // Detail returns what is known of a station in [from, to), ms, whole minutes: what is kept, and up to now what the live
@@ -40,7 +40,7 @@ func (f *Floor) Detail(accountID, stationCode string, from, to int64) (*Detail, 
 }
 
 // detail is Detail of a tracker. g may be nil; else its view is used where the tracker has not changed since.
-func (wk *worker) detail(t *station.Timeline, tr *tracker, g *glimpse, from, to int64) (*Detail, error) {
+func (wk *worker) detail(t *station.Timeline, tr *tracker, g *liveView, from, to int64) (*Detail, error) {
 	now := wk.f.now()
 	d := &Detail{}
 	var err error
@@ -77,7 +77,7 @@ func (wk *worker) detail(t *station.Timeline, tr *tracker, g *glimpse, from, to 
 			return nil, err
 		}
 		tr.mu.Lock()
-		again = tr.version != version // what is kept has changed in between
+		again = tr.version != version // the stored results have changed in between
 		tr.mu.Unlock()
 		later := history.Cut(recent, max(from, through), max(to, through))
 		later = history.Cut(later, from, to)
@@ -90,8 +90,8 @@ func (wk *worker) detail(t *station.Timeline, tr *tracker, g *glimpse, from, to 
 	return d, nil
 }
 
-// Rows returns the sums of stations in [from, to), ms, whole minutes, one station after another: an hour, shift and SKU
-// a row. A station that is not there is errdefs.NotFound; other errors are the store's, or use's own.
+// Rows returns the sums of stations in [from, to), ms, whole minutes, one station after another: one row for each hour,
+// shift and SKU. An unknown station is errdefs.NotFound; other errors are the store's, or use's own.
 func (f *Floor) Rows(accountID string, stationCodes []string, from, to int64, use func(s *station.Rules, rows []oee.Row, used []energy.Row) error) error {
 	to = min(to, f.now()/minute*minute)
 	return f.eachTracker(accountID, stationCodes, func(wk *worker, t *station.Timeline, tr *tracker) error {
@@ -103,8 +103,7 @@ func (f *Floor) Rows(accountID string, stationCodes []string, from, to int64, us
 	})
 }
 
-// Minutes returns what Rows gives by the minute, but for energy: what its terms add up to is the same. It is for short
-// times.
+// Minutes returns what Rows returns by the minute, without energy; both have the same totals. It is for short ranges.
 func (f *Floor) Minutes(accountID string, stationCodes []string, from, to int64, use func(s *station.Rules, rows []oee.Row, used []energy.Row) error) error {
 	to = min(to, f.now()/minute*minute)
 	return f.eachTracker(accountID, stationCodes, func(wk *worker, t *station.Timeline, tr *tracker) error {
@@ -116,7 +115,7 @@ func (f *Floor) Minutes(accountID string, stationCodes []string, from, to int64,
 		if err != nil {
 			return err
 		}
-		rows, _, err := collect(t, tr.code, calendar.UnitMinute, from, to, d.Segments, d.Minutes)
+		rows, _, err := sumRows(t, tr.code, calendar.UnitMinute, from, to, d.Segments, d.Minutes)
 		if err != nil {
 			return err
 		}
@@ -124,7 +123,7 @@ func (f *Floor) Minutes(accountID string, stationCodes []string, from, to int64,
 	})
 }
 
-// eachTracker calls fn for the trackers of some stations. errdefs.NotFound; errors of fn.
+// eachTracker calls fn with the tracker of each station. Errors: errdefs.NotFound; fn's.
 func (f *Floor) eachTracker(accountID string, stationCodes []string, fn func(wk *worker, t *station.Timeline, tr *tracker) error) error {
 	wk, err := f.ready(accountID)
 	if err != nil {
@@ -144,9 +143,9 @@ func (f *Floor) eachTracker(accountID string, stationCodes []string, fn func(wk 
 	return nil
 }
 
-// rows returns the sums of a tracker: of whole hours those that are kept, of other times sums of its detail. g is as in
+// rows returns the sums of a tracker: the stored ones for whole hours, and sums of its detail for the rest. g is as in
 // detail.
-func (wk *worker) rows(t *station.Timeline, tr *tracker, g *glimpse, from, to int64) (s *station.Rules, rows []oee.Row, used []energy.Row, err error) {
+func (wk *worker) rows(t *station.Timeline, tr *tracker, g *liveView, from, to int64) (s *station.Rules, rows []oee.Row, used []energy.Row, err error) {
 	if s, err = t.RulesAt(tr.code, min(max(to-1, from), wk.f.now())); err != nil || to <= from {
 		return s, nil, nil, err
 	}
@@ -158,7 +157,7 @@ func (wk *worker) rows(t *station.Timeline, tr *tracker, g *glimpse, from, to in
 		if err != nil {
 			return err
 		}
-		more, energies, err := collect(t, tr.code, calendar.UnitHour, from, to, d.Segments, d.Minutes)
+		more, energies, err := sumRows(t, tr.code, calendar.UnitHour, from, to, d.Segments, d.Minutes)
 		rows, used = append(rows, more...), append(used, energies...)
 		return err
 	}
@@ -178,7 +177,7 @@ func (wk *worker) rows(t *station.Timeline, tr *tracker, g *glimpse, from, to in
 	if err = add(from, whole.Start); err != nil {
 		return s, nil, nil, err
 	}
-	sums, energies, through, err := wk.keptRows(tr, s, whole)
+	sums, energies, through, err := wk.storedRows(tr, s, whole)
 	if err != nil {
 		return s, nil, nil, err
 	}
@@ -186,8 +185,8 @@ func (wk *worker) rows(t *station.Timeline, tr *tracker, g *glimpse, from, to in
 	return s, rows, used, add(max(whole.Start, through), to)
 }
 
-// keptRows returns what is kept of a tracker in whole hours, as far as that is without a gap: through is how far.
-func (wk *worker) keptRows(tr *tracker, s *station.Rules, whole calendar.Range) (rows []oee.Row, used []energy.Row, through int64, err error) {
+// storedRows returns a tracker's stored sums of whole hours up to the first gap, and where that is.
+func (wk *worker) storedRows(tr *tracker, s *station.Rules, whole calendar.Range) (rows []oee.Row, used []energy.Row, through int64, err error) {
 	err = wk.f.cfg.Store.View(func(tx *kv.Tx) error {
 		sums, energies, until, err := wk.f.cfg.History.Rows(tx, wk.account, tr.code, whole.Start, whole.End)
 		if through = s.Calendar.Bucket(until, calendar.UnitHour).Start; err != nil || through <= whole.Start {
@@ -204,17 +203,17 @@ func (wk *worker) keptRows(tr *tracker, s *station.Rules, whole calendar.Range) 
 	return rows, used, through, err
 }
 
-// Live is a station as it is now.
+// Live is the current state of a station.
 type Live struct {
 	Station  *station.Station
 	View     monitor.View // without outputs
-	Note     station.Note // what is put up there
-	Sequence uint64       // of the event that told watchers of it; equal sequences show equal values
+	Note     station.Note // operator and alert
+	Sequence uint64       // of the event that published it; equal sequences mean equal values
 	status   Status       // with that sequence
 }
 
-// Now returns stations of an account as they are now, in their order: those of the plan in force, or as they last were
-// those that have left it. Errors: one that is Unavailable while the stations are being read after a start.
+// Now returns the current state of stations, in their order. Stations that left the manifest have their last state.
+// Errors: one of kind Unavailable while the stations are loading after a start.
 func (f *Floor) Now(accountID string, stations []*station.Station) ([]Live, error) {
 	wk, err := f.ready(accountID)
 	if err != nil {
@@ -229,9 +228,9 @@ func (f *Floor) Now(accountID string, stations []*station.Station) ([]Live, erro
 	return list, nil
 }
 
-// LiveOf returns one station as it is now. errdefs.NotFound.
+// LiveOf returns the current state of a station. errdefs.NotFound.
 func (f *Floor) LiveOf(accountID, stationCode string) (Live, error) {
-	wk, plan, err := f.standing(accountID)
+	wk, plan, err := f.readyPlan(accountID)
 	if err != nil {
 		return Live{}, err
 	}
@@ -242,8 +241,8 @@ func (f *Floor) LiveOf(accountID, stationCode string) (Live, error) {
 	return wk.live(s, answerAge)
 }
 
-// standing returns the worker of an account when its trackers are there, and the plan in force.
-func (f *Floor) standing(accountID string) (*worker, *station.Plan, error) {
+// readyPlan returns the worker of an account once its trackers are loaded, and the plan in force.
+func (f *Floor) readyPlan(accountID string) (*worker, *station.Plan, error) {
 	wk, err := f.ready(accountID)
 	if err != nil {
 		return nil, nil, err
@@ -252,14 +251,14 @@ func (f *Floor) standing(accountID string) (*worker, *station.Plan, error) {
 	return wk, plan, err
 }
 
-// tracker returns the tracker of a station; nil when it has none.
+// tracker returns the tracker of a station, nil if there is none.
 func (wk *worker) tracker(code string) *tracker {
 	wk.mu.RLock()
 	defer wk.mu.RUnlock()
 	return wk.trackers[code]
 }
 
-// live shows a station; what time alone changes may be age old, ms.
+// live returns the current state of a station. Values that change only with time may be age old, in ms.
 func (wk *worker) live(s *station.Station, age int64) (Live, error) {
 	now := wk.f.now()
 	tr := wk.tracker(s.Code)
@@ -267,23 +266,23 @@ func (wk *worker) live(s *station.Station, age int64) (Live, error) {
 		return wk.fresh(s, now)
 	}
 	note := wk.f.cfg.Notes(wk.account, s.Code, now)
-	if !s.Archived { // who looks first tells watchers of the same
-		err := wk.look(tr, s, now, age, 2*showEvery)
+	if !s.Archived { // the first reader publishes the status
+		err := wk.refreshView(tr, s, now, age, 2*showEvery)
 		tr.mu.Lock()
 		defer tr.mu.Unlock()
-		return Live{Station: s, View: tr.seen, Note: note, Sequence: tr.shown.Sequence, status: tr.shown.Status}, err
+		return Live{Station: s, View: tr.seen, Note: note, Sequence: tr.published.Sequence, status: tr.published.Status}, err
 	}
 	tr.mu.Lock()
 	v, err := tr.view(now)
 	tr.mu.Unlock()
 	if err == nil {
-		err = wk.name(s.Code, v.Open, now)
+		err = wk.setCauses(s.Code, v.Open, now)
 	}
 	v.Outputs = monitor.Outputs{}
 	return Live{Station: s, View: v, Note: note, status: statusOf(s, &v, note)}, err
 }
 
-// fresh shows a station that its worker has not come to yet.
+// fresh returns the state of a station that the worker has not opened yet.
 func (wk *worker) fresh(s *station.Station, now int64) (Live, error) {
 	v := monitor.New(s.Monitor, now).View(now)
 	v.Outputs = monitor.Outputs{}
@@ -291,8 +290,8 @@ func (wk *worker) fresh(s *station.Station, now int64) (Live, error) {
 	return Live{Station: s, View: v, Note: note, status: statusOf(s, &v, note)}, nil
 }
 
-// Plan returns the configuration of all stations of an account that is in force now: with all that anybody was told is
-// applied. It does not wait for what goes on at the stations. Errors are those of Timeline.
+// Plan returns the current configuration of all stations of an account, including all confirmed changes. It does not
+// wait for the worker. Errors are those of Timeline.
 func (f *Floor) Plan(accountID string) (*station.Plan, error) {
 	t, err := f.Timeline(accountID)
 	if err != nil {
@@ -316,14 +315,14 @@ type Health struct {
 	Stations  int
 	Late      int   // stations to be computed again because something came late
 	Behind    int64 // the earliest moment from which on their figures are still to change, ms; 0: none
-	Failing   int64 // how much of what rules do at stations cannot be done there
+	Failing   int64 // failed actions of rules
 	Backfills int64 // how often stations were computed again since the start
-	Kept      int64 // up to when all that came is kept, ms; 0: nothing yet
-	Loading   bool  // what went on is being read since the start
+	Kept      int64 // everything is stored up to here, ms; 0: nothing yet
+	Loading   bool  // the stations are loading after the start
 	Failed    error // why that failed the last time, with Loading; it is tried again
 }
 
-// Health returns how an account's stations keep up, at once.
+// Health returns the state of an account's processing. It does not wait.
 func (f *Floor) Health(accountID string) Health {
 	wk, err := f.worker(accountID)
 	if err != nil {

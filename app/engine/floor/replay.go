@@ -132,11 +132,11 @@ func nextCheckpoint(after, now int64) int64 {
 
 // settleMost takes in the oldest of the pending inputs where they are very many, as the station's tracker does.
 func (r *replay) settleMost(now int64) error {
-	n := r.pending.len() - trackerMost
+	n := r.pending.len() - maxTrackerPending
 	if n <= 0 {
 		return nil
 	}
-	to := min(r.pending.list[n-1].at+1, now-settleLeast)
+	to := min(r.pending.list[n-1].at+1, now-minSettle)
 	n = r.pending.before(to)
 	for i := range n {
 		if err := r.one(r.pending.at(i), now); err != nil {
@@ -174,8 +174,8 @@ func (wk *worker) checkpointBefore(t *station.Timeline, code string, before int6
 	return monitor.New(first.Monitor, at), at, nil
 }
 
-// readCheckpoint returns the last checkpoint before a moment that is stored of a station in a place, its code or its
-// staging copy, and its own moment; nil when there is none.
+// readCheckpoint returns the last stored checkpoint of a station before a moment, and its time; nil if there is none.
+// place is the station's code or that of its staging copy.
 func (wk *worker) readCheckpoint(t *station.Timeline, code, place string, before int64) (*monitor.State, int64, error) {
 	for {
 		var at int64
@@ -192,16 +192,16 @@ func (wk *worker) readCheckpoint(t *station.Timeline, code, place string, before
 			return s, at, nil
 		}
 		if !errors.Is(err, monitor.ErrVersion) {
-			wk.f.cfg.Log.Warn("a stored state of a station cannot be used; an earlier one is",
+			wk.f.cfg.Log.Warn("a stored state of a station cannot be used; using an earlier one",
 				slog.String("account", wk.account), slog.String("station", code), slog.Any("error", err))
 		}
 		before = at
 	}
 }
 
-// compute computes a station from the last checkpoint before a moment to another, by what a timeline says, and stores
-// nothing. use gets what comes out, a chunk at a time; it begins before from. From there on change, nil for none, makes
-// the configurations others. It may run on any goroutine. Errors: the store's, ctx's.
+// compute computes a station from the last checkpoint before from up to until, with the given timeline, and stores
+// nothing. use gets the results in chunks, which begin before from. change, if not nil, alters the configurations after
+// from. It may run on any goroutine. Errors: the store's, ctx's.
 func (wk *worker) compute(
 	ctx context.Context, t *station.Timeline, code string, from, until int64,
 	change func(*monitor.Config) *monitor.Config, use func(monitor.Outputs),
@@ -231,7 +231,7 @@ func (wk *worker) compute(
 	return s, nil
 }
 
-// viewAt shows a tracker as it was at a moment, ms. It is not for use inside a transaction.
+// viewAt returns a tracker's view at a moment, in ms. It must not be called in a transaction.
 func (wk *worker) viewAt(tr *tracker, at int64) (monitor.View, error) {
 	tr.mu.Lock()
 	if at >= tr.watermark {

@@ -11,19 +11,20 @@ import (
 	"opsmon/app/errdefs"
 )
 
-// fault is something that cannot be done at a station.
+// fault is an action of a rule that failed at a station.
 type fault struct{ what, station string }
 
 // What rules do, as the log tells it when it fails.
 const (
-	toNote  = "what the engine found was not noted; it is tried again"
-	toMove  = "what falls due by itself was not done; it is tried again"
-	toLeave = "that the station left the manifest was not noted; it is tried again"
+	notifyFailed  = "events of the engine were not processed; retrying"
+	tickFailed    = "due work was not done; retrying"
+	removedFailed = "the removal of the station from the manifest was not processed; retrying"
 )
 
-// isolated does something for stations in one transaction; where that fails, for each in its own, so that what cannot be done
-// at one is in the way of no other. There it rests for a while. It gives the stations at which it was not done.
-func (wk *worker) isolated(what, by string, codes []string, now int64, fn func(w *Work, codes []string) error) (failed []string) {
+// isolate runs fn for stations in one transaction; if that fails, for each station in its own, so that a failure at one
+// does not affect the others. A station with a failure is skipped for a while. It returns the stations at which fn did
+// not succeed.
+func (wk *worker) isolate(what, by string, codes []string, now int64, fn func(w *Work, codes []string) error) (failed []string) {
 	var able []string
 	for _, code := range codes {
 		if until := wk.faults[fault{what + by, code}]; now < until && until-now <= retryAfter {
@@ -35,21 +36,21 @@ func (wk *worker) isolated(what, by string, codes []string, now int64, fn func(w
 	if len(able) == 0 {
 		return failed
 	}
-	err := wk.update(caught(able, fn))
+	err := wk.update(recovering(able, fn))
 	if err == nil {
-		wk.fine(what+by, able)
+		wk.clearFaults(what+by, able)
 		return failed
 	}
-	if wk.f.cfg.Store.Writable() != nil || errdefs.KindOf(err) == errdefs.Unavailable || wk.ends() {
-		wk.trouble(what, err)
+	if wk.f.cfg.Store.Writable() != nil || errdefs.KindOf(err) == errdefs.Unavailable || wk.stopping() {
+		wk.logError(what, err)
 		return append(failed, able...)
 	}
 	for _, code := range able {
 		if len(able) > 1 {
-			err = wk.update(caught([]string{code}, fn))
+			err = wk.update(recovering([]string{code}, fn))
 		}
 		if err == nil {
-			wk.fine(what+by, []string{code})
+			wk.clearFaults(what+by, []string{code})
 			continue
 		}
 		wk.f.cfg.Log.Error(what, slog.String("account", wk.account), slog.String("station", code), slog.Any("error", err))
@@ -60,8 +61,8 @@ func (wk *worker) isolated(what, by string, codes []string, now int64, fn func(w
 	return failed
 }
 
-// fine notes that something was done at stations.
-func (wk *worker) fine(what string, codes []string) {
+// clearFaults notes that an action succeeded at stations.
+func (wk *worker) clearFaults(what string, codes []string) {
 	if len(wk.faults) == 0 {
 		return
 	}
@@ -71,8 +72,8 @@ func (wk *worker) fine(what string, codes []string) {
 	wk.failing.Store(int64(len(wk.faults)))
 }
 
-// caught makes a panic in a transaction an error of it.
-func caught(codes []string, fn func(w *Work, codes []string) error) func(w *Work) error {
+// recovering returns fn with a panic turned into an error.
+func recovering(codes []string, fn func(w *Work, codes []string) error) func(w *Work) error {
 	return func(w *Work) (err error) {
 		defer func() {
 			if v := recover(); v != nil {
@@ -83,37 +84,36 @@ func caught(codes []string, fn func(w *Work, codes []string) error) func(w *Work
 	}
 }
 
-// fallDue has rules do what falls due by itself.
+// fallDue runs the rules that are due.
 func (wk *worker) fallDue(now int64) {
-	wk.outlived(now)
+	wk.pruneFaults(now)
 	for i, r := range wk.f.rules {
 		if codes := r.Due(wk.plan(), now); len(codes) > 0 {
-			wk.isolated(toMove, fmt.Sprint(i), codes, now, r.Tick)
+			wk.isolate(tickFailed, fmt.Sprint(i), codes, now, r.Tick)
 		}
 	}
 }
 
-// outlived forgets what could not be done, when it has not been tried again since it might have been, or its station is gone:
-// there is nothing to do any more.
-func (wk *worker) outlived(now int64) {
+// pruneFaults drops faults of actions that were not retried, since they are no longer needed, and of removed stations.
+func (wk *worker) pruneFaults(now int64) {
 	maps.DeleteFunc(wk.faults, func(f fault, until int64) bool {
 		return now > until+retryAfter || until-now > retryAfter || wk.trackers[f.station] == nil
 	})
 	wk.failing.Store(int64(len(wk.faults)))
 }
 
-// happened tells rules what the engine found.
-func (wk *worker) happened(now int64) {
+// notifyRules passes the engine's new events to the rules.
+func (wk *worker) notifyRules(now int64) {
 	news, codes := map[string][]monitor.Event{}, []string(nil)
 	for code, tr := range wk.trackers {
 		tr.mu.Lock()
 		err := tr.refresh(now)
-		if list := tr.news(); len(list) > 0 {
+		if list := tr.undelivered(); len(list) > 0 {
 			news[code], codes = list, append(codes, code)
 		}
 		tr.mu.Unlock()
 		if err != nil {
-			wk.trouble("a station has stopped counting; it is computed again", err)
+			wk.logError("a station cannot be computed; it is recomputed", err)
 			tr.mu.Lock()
 			tr.markLate(tr.watermark - hour)
 			tr.mu.Unlock()
@@ -123,7 +123,7 @@ func (wk *worker) happened(now int64) {
 		return
 	}
 	slices.Sort(codes)
-	for _, code := range wk.isolated(toNote, "", codes, now, func(w *Work, codes []string) error {
+	for _, code := range wk.isolate(notifyFailed, "", codes, now, func(w *Work, codes []string) error {
 		for _, code := range codes {
 			for _, e := range news[code] {
 				for _, r := range wk.f.rules {
@@ -137,17 +137,17 @@ func (wk *worker) happened(now int64) {
 	}) {
 		tr := wk.trackers[code]
 		tr.mu.Lock()
-		tr.untell(news[code])
+		tr.redeliver(news[code])
 		tr.mu.Unlock()
 	}
 }
 
-// leave tells rules that stations have left the manifest. It gives those of which they could not be told.
-func (wk *worker) leave(left []string, now int64) (failed []string) {
+// notifyRulesRemoved notifies rules of stations that left the manifest. It returns those for which this failed.
+func (wk *worker) notifyRulesRemoved(left []string, now int64) (failed []string) {
 	if len(wk.f.rules) == 0 {
 		return nil
 	}
-	return wk.isolated(toLeave, "", left, now, func(w *Work, codes []string) error {
+	return wk.isolate(removedFailed, "", left, now, func(w *Work, codes []string) error {
 		for _, code := range codes {
 			for _, r := range wk.f.rules {
 				if err := r.Left(w, code); err != nil {

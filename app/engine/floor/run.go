@@ -11,7 +11,7 @@ import (
 	"opsmon/kv"
 )
 
-// step is one step of a run: what was computed, before it is committed.
+// step is a computed step of a run that is not committed yet.
 type step struct {
 	run     *run
 	replay          // the run's, computed on
@@ -26,7 +26,7 @@ type step struct {
 // whose network was away costs few syncs. The error is that of the first which failed; then nothing is stored.
 func (wk *worker) backfillNear(t *station.Timeline, now int64, trackers ...*tracker) error {
 	steps := make([]*step, 0, len(trackers))
-	defer wk.occupy(trackers...)()
+	defer wk.markBusy(trackers...)()
 	for _, tr := range trackers {
 		tr.mu.Lock()
 		r := &run{tracker: tr, backfillRecord: backfillRecord{Late: tr.backfill.near.from}}
@@ -43,15 +43,15 @@ func (wk *worker) backfillNear(t *station.Timeline, now int64, trackers ...*trac
 	return wk.commit(t, now, steps) // the others remain late
 }
 
-// backfillFar computes the next step of a station's staged run, and commits it. done reports whether that was the last
-// one; errNotNow, that the step is to be tried again in a moment.
+// backfillFar computes and commits the next step of a station's staged run. done reports whether it was the last;
+// errNotNow means that the step must be retried in a moment.
 func (wk *worker) backfillFar(t *station.Timeline, tr *tracker, now int64) (done bool, err error) {
 	if tr.backfill.run == nil {
 		if err := wk.beginStaging(tr); err != nil {
 			return false, err
 		}
 	}
-	defer wk.occupy(tr)()
+	defer wk.markBusy(tr)()
 	s, err := wk.computeStep(t, tr.backfill.run, now)
 	if err != nil {
 		return false, err
@@ -65,8 +65,7 @@ func (wk *worker) backfillFar(t *station.Timeline, tr *tracker, now int64) (done
 	return s.last, wk.commit(t, now, []*step{s})
 }
 
-// beginStaging stores the record of a station's staged run and clears its marks: what is stored from then on makes new
-// ones.
+// beginStaging stores the record of a station's staged run and clears its marks; later inputs set new ones.
 func (wk *worker) beginStaging(tr *tracker) (err error) {
 	defer recovered(&err)
 	var r run
@@ -228,7 +227,7 @@ func (wk *worker) once(fn func(tx *kv.Tx, must bool) error) error {
 	for try := 1; errors.Is(err, errNotNow); try++ {
 		err = wk.f.cfg.Store.Update(func(tx *kv.Tx) error { return fn(tx, try == 3) })
 		if errors.Is(err, errNotNow) {
-			wk.pause(tellingTime)
+			wk.pause(handoverTime)
 		}
 	}
 	return err
@@ -371,7 +370,7 @@ func (tr *tracker) take(s *step, now int64) {
 	tr.backfill.near.done, tr.backfill.outdatedTimes = now, 0
 }
 
-// abandon drops what is stored of a station's staged run, in a transaction: the station is late once more.
+// abandon deletes the stored staged run of a station in a transaction, and marks the station late again.
 func (wk *worker) abandon(tx *kv.Tx, tr *tracker) error {
 	r := tr.backfill.run
 	if r == nil {

@@ -52,9 +52,9 @@ type Status struct {
 	Schedule *RunningStatus `json:"schedule"`
 	// The non-production schedule that runs, and pauses the other.
 	NonProduction *RunningStatus `json:"nonProductionSchedule"`
-	// The stops and slow periods that go on.
+	// The ongoing stops and slow periods.
 	Issues []IssueStatus `json:"issues"`
-	// The shift that goes on, so far; null: out of shift, or nothing is captured there.
+	// The current shift so far; null: out of shift, or the station captures no production.
 	Shift    *ShiftStatus `json:"shift"`
 	Archived bool         `json:"archived"` // it has left the manifest, and this is how it was last
 	// Grows with each change; the same one shows the same everywhere.
@@ -161,15 +161,15 @@ func IssueID(stationCode string, i *monitor.Issue) string {
 	return stationCode + "." + monitor.IssueID(i.Type, i.Start)
 }
 
-// shown is what watchers know of a tracker.
-type shown struct {
+// published is the last published status of a tracker.
+type published struct {
 	Status
-	digest [sha256.Size]byte // of it as JSON, but for the sequence; zero: nothing was shown yet
+	digest [sha256.Size]byte // of its JSON without the sequence; zero: nothing was published yet
 }
 
-// still is what a station was shown by that is silent, and at which nothing goes on: nothing of it changes before the
-// minute is over, unless one of these does, or it takes something in.
-type still struct {
+// idleView is the input of the status of a disconnected station with nothing ongoing. Such a status changes only with
+// these fields, each minute, or with a new input.
+type idleView struct {
 	station *station.Station // nil: something goes on
 	note    station.Note
 	minute  int64 // ms
@@ -178,6 +178,8 @@ type still struct {
 // showEvery is how often a tracker is looked at to which nothing came: time alone changes it. showPause is how soon
 // after one look at a tracker that goes on taking things in the next one follows. Both ms.
 const (
+	// showEvery is how often a tracker without new inputs is updated, since time alone changes it. showPause is the
+	// minimum time between two updates of a tracker with new inputs. Both are in ms.
 	showEvery = 2000
 	showPause = 300
 	// answerAge is how old the live fields of an answer may be (monitoring.md section 10: a second), less what it takes
@@ -185,33 +187,33 @@ const (
 	answerAge = 800
 )
 
-// show tells watchers when a tracker has changed. It is the worker's.
+// show publishes a tracker's status if it has changed. Only the worker calls it.
 func (wk *worker) show(tr *tracker, now int64) {
 	s := wk.plan().Of(tr.code)
 	if s == nil {
 		return
 	}
-	if err := wk.look(tr, s, now, showEvery, showEvery); err != nil {
+	if err := wk.refreshView(tr, s, now, showEvery, showEvery); err != nil {
 		tr.mu.Lock()
 		tr.markLate(tr.watermark - hour)
 		tr.mu.Unlock()
-		wk.trouble("a station has stopped counting; it is computed again", err)
+		wk.logError("a station cannot be computed; it is recomputed", err)
 	}
 }
 
-// look brings what is shown of a tracker up to a moment: who looks first tells the others, so that what an answer shows
-// with a sequence number is what every watcher sees with it. Any goroutine may do so. What time alone changes may be
-// age old, ms; of a tracker with very much that is not kept (heavyFrom) the sums of its shift may be rest old. Error:
-// the tracker cannot be computed.
-func (wk *worker) look(tr *tracker, s *station.Station, now, age, rest int64) error {
+// refreshView updates a tracker's view and publishes the status if it has changed. Whoever comes first publishes, so
+// that a sequence number stands for the same values in every answer and event. It may be called from any goroutine.
+// Values that change only with time may be age old, in ms; of a tracker with very many results that are not stored
+// (heavyFrom), the sums of its shift may be rest old. Error: the tracker cannot be computed.
+func (wk *worker) refreshView(tr *tracker, s *station.Station, now, age, rest int64) error {
 	tr.showing.Lock()
 	defer tr.showing.Unlock()
 	note := wk.f.cfg.Notes(wk.account, tr.code, now)
-	as := still{s, note, now - mod(now, minute)}
-	if tr.still == as && !tr.tookIn() {
+	as := idleView{s, note, now - mod(now, minute)}
+	if tr.idle == as && !tr.tookIn() {
 		return nil
 	}
-	g, ok, err := tr.glimpse(now, age)
+	g, ok, err := tr.liveView(now, age)
 	if err != nil || !ok {
 		return err
 	}
@@ -220,23 +222,23 @@ func (wk *worker) look(tr *tracker, s *station.Station, now, age, rest int64) er
 	}
 	tr.soFar.stale = tr.soFar.stale || g.took
 	if g.rated != 0 && g.rated < tr.soFar.until {
-		tr.soFar.until = 0 // it is to be added up again, and at once
+		tr.soFar.until = 0 // add it up again, at once
 	}
 	v := g.View
-	v.Outputs, v.Open = monitor.Outputs{}, slices.Clone(g.Open) // what is shown points into it
-	if err := wk.name(tr.code, v.Open, now); err != nil {
-		wk.trouble("what people said of a stop that goes on cannot be read", err)
+	v.Outputs, v.Open = monitor.Outputs{}, slices.Clone(g.Open) // the status points into it
+	if err := wk.setCauses(tr.code, v.Open, now); err != nil {
+		wk.logError("the entered causes of ongoing stops cannot be read", err)
 	}
 	tr.mu.Lock()
 	tr.seen = v
 	tr.mu.Unlock()
-	tr.still = still{}
+	tr.idle = idleView{}
 	st := statusOf(s, &v, note)
 	if st.Shift, err = wk.shift(tr, s, &g); err != nil {
-		wk.trouble("the shift so far cannot be read", err)
+		wk.logError("the shift so far cannot be read", err)
 	}
 	if v.Status == monitor.StatusDisconnected && len(v.Running) == 0 && len(v.Open) == 0 && !g.rested {
-		tr.still = as
+		tr.idle = as
 	}
 	body, err := json.Marshal(&st)
 	if err != nil {
@@ -245,12 +247,12 @@ func (wk *worker) look(tr *tracker, s *station.Station, now, age, rest int64) er
 	body = body[:len(body)-len("0}")] // its sequence number follows
 	digest := sha256.Sum256(body)
 	tr.mu.Lock()
-	was := tr.shown.digest
+	was := tr.published.digest
 	tr.mu.Unlock()
 	if digest == was {
 		return nil
 	}
-	news := tr.differ(&g.View, g.Open)
+	news := tr.changedIssues(&g.View, g.Open)
 	if was == ([sha256.Size]byte{}) { // nothing changed: it is seen for the first time since the start
 		st.Sequence, news = wk.f.cfg.Events.Last(), nil
 	} else {
@@ -260,21 +262,22 @@ func (wk *worker) look(tr *tracker, s *station.Station, now, age, rest int64) er
 		})
 	}
 	tr.mu.Lock()
-	tr.shown = shown{Status: st, digest: digest}
+	tr.published = published{Status: st, digest: digest}
 	tr.mu.Unlock()
-	wk.tellIssues(tr.code, news, g.Now)
+	wk.publishIssues(tr.code, news, g.Now)
 	return nil
 }
 
-// tookIn reports whether the tracker took something in since it was last looked at.
+// tookIn reports whether the tracker got inputs since its last update.
 func (tr *tracker) tookIn() bool {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	return tr.touched
 }
 
-// glimpse shows the tracker at a moment; false when nothing came since it was looked at, less than age before, ms.
-func (tr *tracker) glimpse(now, age int64) (g glimpse, ok bool, err error) {
+// liveView returns the state of the tracker at a moment; false if it got no inputs since the last update, which is less
+// than age old, in ms.
+func (tr *tracker) liveView(now, age int64) (g liveView, ok bool, err error) {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	if !tr.touched && now-tr.seenAt < age && now >= tr.seenAt {
@@ -291,9 +294,9 @@ func (tr *tracker) glimpse(now, age int64) (g glimpse, ok bool, err error) {
 	return g, true, nil
 }
 
-// name gives issues that go on the causes that people found, in place of the machine's: of one that is split, that of
-// the part which goes on. The caller does not hold the tracker's mu.
-func (wk *worker) name(code string, open []monitor.Issue, now int64) error {
+// setCauses sets the causes that people entered for ongoing issues, in place of the machine's; for a split issue, the
+// cause of its last part. The caller must not hold the tracker's mu.
+func (wk *worker) setCauses(code string, open []monitor.Issue, now int64) error {
 	if len(open) == 0 {
 		return nil
 	}
@@ -310,9 +313,9 @@ func (wk *worker) name(code string, open []monitor.Issue, now int64) error {
 	})
 }
 
-// differ compares the issues that go on with those that watchers know of, and gives those that began or ended since.
-// Manual downtime is left out: who says that it begins or ends tells of it. The caller holds showing.
-func (tr *tracker) differ(v *monitor.View, open []monitor.Issue) (news []monitor.Issue) {
+// changedIssues compares ongoing issues with those last published, and returns those that began or ended. It ignores
+// manual downtime, which is published when people enter it. The caller holds showing.
+func (tr *tracker) changedIssues(v *monitor.View, open []monitor.Issue) (news []monitor.Issue) {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	was := tr.open
@@ -342,8 +345,8 @@ func (tr *tracker) differ(v *monitor.View, open []monitor.Issue) (news []monitor
 	return news
 }
 
-// tellIssues tells watchers of issues that began or ended.
-func (wk *worker) tellIssues(code string, news []monitor.Issue, now int64) {
+// publishIssues publishes issues that began or ended.
+func (wk *worker) publishIssues(code string, news []monitor.Issue, now int64) {
 	if len(news) == 0 || wk.f.cfg.Issue == nil {
 		return
 	}
@@ -358,6 +361,6 @@ func (wk *worker) tellIssues(code string, news []monitor.Issue, now int64) {
 		return nil
 	})
 	if err != nil {
-		wk.trouble("a stop that began or ended is not told to who watches", err)
+		wk.logError("the begin or end of a stop is not published", err)
 	}
 }

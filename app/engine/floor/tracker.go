@@ -14,8 +14,7 @@ const (
 	minute = 60_000
 	hour   = 60 * minute
 
-	// settleAfter is how long an input may be under way and still find its place without the tracker's going back to a
-	// state that was kept: ms.
+	// settleAfter is how late an input may arrive and still be processed in order without a stored checkpoint: ms.
 	settleAfter = 2 * minute
 )
 
@@ -27,36 +26,36 @@ type tracker struct {
 	base      *monitor.State // has taken in all inputs before watermark
 	watermark int64          // ms
 	pending   queue          // those from watermark on, in order
-	hour      *passed        // the last full hour that the base has passed before it was kept; nil: none
+	hour      *passed        // the last full hour that the base has passed before it was stored; nil: none
 	live      *monitor.State // base with the first applied of pending; nil: to be made again
 	applied   int
 	snapshots []snapshot      // of live, the oldest first
-	settled   outputs         // what base gave out that is not kept
-	taken     int             // inputs that the base has taken in since it was last kept
-	through   int64           // up to when it is kept, a whole minute, ms
-	version   uint64          // counts up when what is kept changes
-	fresh     monitor.Outputs // what live gave out beyond that; nobody keeps it beyond mu
+	settled   outputs         // results of base that are not stored
+	taken     int             // inputs that the base has processed since it was last stored
+	through   int64           // results are stored up to here, a whole minute, ms
+	version   uint64          // counts changes of the stored results
+	fresh     monitor.Outputs // further results of live; not used without mu
 
 	gap      int64 // from here on the log has more than the tracker knows, ms; 0: no
 	backfill backfill
 
-	told    map[fact]bool            // the engine's events since watermark that rules have been told
-	touched bool                     // it took something in since it was last shown
-	upsets  uint64                   // counts up when something came out of order
-	asked   uint64                   // counts inputs that are no signals: their effect must show in the next answer
-	rates   uint64                   // counts up when a SKU that it runs changed
-	rated   int64                    // from when on one did since it was last looked at, ms; 0: none did
-	shown   shown                    // as watchers know it
-	seenAt  int64                    // when it was last looked at, ms
-	seen    monitor.View             // as it was then, without outputs, and with the causes that people found
-	open    map[string]monitor.Issue // issues that watchers know as open, but for manual downtime
+	delivered map[fact]bool            // the engine's events since watermark that rules were notified of
+	touched   bool                     // it took something in since it was last shown
+	reorders  uint64                   // counts up when something came out of order
+	asked     uint64                   // counts inputs that are no signals: their effect must show in the next answer
+	rates     uint64                   // counts up when a SKU that it runs changed
+	rated     int64                    // from when on one did since it was last looked at, ms; 0: none did
+	published published                // the last published status
+	seenAt    int64                    // when it was last looked at, ms
+	seen      monitor.View             // as it was then, without outputs, and with the causes that people found
+	open      map[string]monitor.Issue // issues last published as ongoing, without manual downtime
 
-	showing sync.Mutex // held, without mu, while what is shown changes
-	soFar   soFar      // the shift that goes on; under showing
-	still   still      // as it was shown last; under showing
+	showing sync.Mutex // held, without mu, while the published status changes
+	soFar   soFar      // the current shift; under showing
+	idle    idleView   // the last status, if nothing was ongoing; under showing
 }
 
-// fact names an event of the engine, however often it is computed.
+// fact identifies an event of the engine, however often it is recomputed.
 type fact struct {
 	kind     monitor.EventKind
 	schedule string
@@ -98,8 +97,8 @@ func (tr *tracker) feed(in monitor.Input) {
 	tr.feedAll([]monitor.Input{in})
 }
 
-// feedAll passes inputs in any order to the tracker; it sorts them in place. It costs as much as they are, and as what
-// of the tracker is later than the first of them, in whatever order they came. The caller holds mu.
+// feedAll passes inputs in any order to the tracker, and sorts them in place. The cost grows with their number and with
+// the inputs of the tracker that are later than the first of them. The caller holds mu.
 func (tr *tracker) feedAll(inputs []monitor.Input) {
 	tr.touched = true
 	if !slices.IsSortedFunc(inputs, compare) {
@@ -117,8 +116,8 @@ func (tr *tracker) feedAll(inputs []monitor.Input) {
 	}
 }
 
-// snapshot is live as it was a while ago. What comes a little late, or changes a rate in the middle of many signals, is
-// taken in from there on, and not from the base on.
+// snapshot is an earlier version of live. A slightly late input, or a changed rate among many signals, is processed
+// from there and not from the base.
 type snapshot struct {
 	state   *monitor.State // with the first applied of pending
 	applied int
@@ -132,16 +131,16 @@ func lengthsOf(o *monitor.Outputs) lengths {
 	return lengths{len(o.Segments), len(o.Minutes), len(o.Issues), len(o.Events)}
 }
 
-// cut shortens outputs to what they were once, in the memory that they have: only their owner may look at it.
+// cut shortens outputs to an earlier length in place. Only their owner may look at them.
 func (n lengths) cut(o *monitor.Outputs) {
 	o.Segments, o.Minutes, o.Issues, o.Events = o.Segments[:n.segments], o.Minutes[:n.minutes], o.Issues[:n.issues], o.Events[:n.events]
 }
 
-// A checkpoint is worth its memory after so many inputs, and so many ms: of two there is one then that is older than
-// what comes a little late. Tests have them sooner.
+// A snapshot is worth its memory after this many inputs and ms; with two of them, one is usually older than a slightly
+// late input. Tests take them sooner.
 var snapshotInputs, snapshotAfter = 256, int64(5_000)
 
-// takeSnapshot keeps a checkpoint of live where that is worth it. The caller holds mu.
+// takeSnapshot adds a snapshot of live if it is worth it. The caller holds mu.
 func (tr *tracker) takeSnapshot() {
 	from, at := 0, tr.watermark
 	if n := len(tr.snapshots); n > 0 {
@@ -156,9 +155,9 @@ func (tr *tracker) takeSnapshot() {
 	tr.snapshots = append(tr.snapshots, snapshot{tr.live.Clone(), tr.applied, lengthsOf(&tr.fresh)})
 }
 
-// rewind has live forget all but the first n of pending, or a few less. The caller holds mu.
+// rewind resets live to the first n pending inputs, or a few less. The caller holds mu.
 func (tr *tracker) rewind(n int) {
-	tr.upsets++
+	tr.reorders++
 	for len(tr.snapshots) > 0 {
 		p := &tr.snapshots[len(tr.snapshots)-1]
 		if p.applied <= n {
@@ -171,26 +170,26 @@ func (tr *tracker) rewind(n int) {
 	tr.live = nil
 }
 
-// drop removes so many of outputs from the front. What follows moves, in the memory that there is.
+// drop removes the first outputs in place.
 func (n lengths) drop(o *monitor.Outputs) {
 	o.Segments, o.Minutes = slices.Delete(o.Segments, 0, n.segments), slices.Delete(o.Minutes, 0, n.minutes)
 	o.Issues, o.Events = slices.Delete(o.Issues, 0, n.issues), slices.Delete(o.Events, 0, n.events)
 }
 
-// within reports whether outputs that are so long may be the first of others.
+// within reports whether outputs of this length can be the first of others.
 func (n lengths) within(all lengths) bool {
 	return n.segments <= all.segments && n.minutes <= all.minutes && n.issues <= all.issues && n.events <= all.events
 }
 
-// less returns what is left of outputs without the first ones.
+// less returns the length without the first outputs.
 func (n lengths) less(first lengths) lengths {
 	return lengths{n.segments - first.segments, n.minutes - first.minutes, n.issues - first.issues, n.events - first.events}
 }
 
-// markLate notes that the station is to be computed again from a moment on, ms. The caller holds mu.
+// markLate marks the station for recomputation from a moment on, in ms. The caller holds mu.
 func (tr *tracker) markLate(at int64) { tr.backfill.add(at, tr.watermark) }
 
-// refresh brings the live state to a moment: it takes in what has come by then. The caller holds mu.
+// refresh has the live state process the inputs up to a moment. The caller holds mu.
 func (tr *tracker) refresh(now int64) error {
 	if tr.live == nil {
 		tr.live, tr.applied, tr.fresh, tr.snapshots = tr.base.Clone(), 0, monitor.Outputs{}, nil
@@ -210,15 +209,14 @@ func (tr *tracker) refresh(now int64) error {
 	return nil
 }
 
-// passed is a tracker as it was when its base passed a moment.
+// passed is a tracker at a full hour that its base has passed.
 type passed struct {
 	at      int64          // ms
 	base    *monitor.State // has taken in all inputs before
 	settled outputs
 }
 
-// settle lets the base take in what is older than the moment given, which is never before watermark. The caller holds
-// mu.
+// settle has the base process inputs before a moment, which is not before watermark. The caller holds mu.
 func (tr *tracker) settle(to int64) error {
 	for full := tr.watermark - tr.watermark%hour + hour; full < to; full += hour {
 		if err := tr.advance(full); err != nil {
@@ -229,15 +227,15 @@ func (tr *tracker) settle(to int64) error {
 	if err := tr.advance(to); err != nil {
 		return err
 	}
-	for f := range tr.told {
+	for f := range tr.delivered {
 		if f.at != 0 && f.at < to {
-			delete(tr.told, f)
+			delete(tr.delivered, f)
 		}
 	}
 	return nil
 }
 
-// advance is settle to a moment that no full hour lies before.
+// advance is settle without a full hour in between.
 func (tr *tracker) advance(to int64) error {
 	n := tr.pending.before(to)
 	for i := range n {
@@ -249,15 +247,15 @@ func (tr *tracker) advance(to int64) error {
 	tr.watermark = to
 	gave := tr.base.Take()
 	tr.settled.add(gave)
-	tr.settled.Segments = fitted(tr.settled.Segments)
+	tr.settled.Segments = fit(tr.settled.Segments)
 	tr.pending.drop(n)
 	tr.taken += n
 	tr.follow(n, lengthsOf(&gave))
 	return nil
 }
 
-// follow has the live state be that of a base which took in the first n inputs, and gave out so much then: the live
-// state has given out the same before. The caller holds mu.
+// follow adjusts the live state after the base processed the first n inputs and gave out results of the given length,
+// which the live state already gave out. The caller holds mu.
 func (tr *tracker) follow(n int, gave lengths) {
 	if tr.live == nil || tr.applied < n || tr.pending.len() == 0 || !gave.within(lengthsOf(&tr.fresh)) {
 		tr.live, tr.snapshots = nil, nil // to be made again when it is looked at
@@ -265,7 +263,7 @@ func (tr *tracker) follow(n int, gave lengths) {
 	}
 	tr.applied -= n
 	gave.drop(&tr.fresh)
-	tr.fresh.Segments = fitted(tr.fresh.Segments)
+	tr.fresh.Segments = fit(tr.fresh.Segments)
 	tr.snapshots = slices.DeleteFunc(tr.snapshots, func(p snapshot) bool { return p.applied < n || !gave.within(p.gave) })
 	for i := range tr.snapshots {
 		p := &tr.snapshots[i]
@@ -273,16 +271,15 @@ func (tr *tracker) follow(n int, gave lengths) {
 	}
 }
 
-// fitted returns segments in memory that is not many times as much as they need.
-func fitted(list []monitor.Segment) []monitor.Segment {
+// fit returns segments with little unused capacity.
+func fit(list []monitor.Segment) []monitor.Segment {
 	if cap(list) > 2*len(list)+32 {
 		return slices.Clone(list)
 	}
 	return list
 }
 
-// outputs returns how much has come of the tracker that is not kept, and how much its states hold back. The caller
-// holds mu.
+// outputs returns how many results of the tracker are not stored or are held by its states. The caller holds mu.
 func (tr *tracker) outputs() int {
 	n := tr.settled.count() + tr.base.Held()
 	if tr.live != nil {
@@ -291,8 +288,8 @@ func (tr *tracker) outputs() int {
 	return n
 }
 
-// settleMost lets the base take in the oldest of what is pending until no more than that many inputs are left, or none
-// that is older than newest, ms. The caller holds mu.
+// settleMost has the base process the oldest pending inputs until at most most are left, or none older than newest, in
+// ms. The caller holds mu.
 func (tr *tracker) settleMost(most int, newest int64) error {
 	n := tr.pending.len() - most
 	if n <= 0 {
@@ -304,16 +301,16 @@ func (tr *tracker) settleMost(most int, newest int64) error {
 	return nil
 }
 
-// news returns the engine's events that rules were not notified of yet, and marks them as notified. The caller holds
-// mu.
-func (tr *tracker) news() (list []monitor.Event) {
+// undelivered returns the engine's events that rules were not notified of, and marks them as delivered. The caller
+// holds mu.
+func (tr *tracker) undelivered() (list []monitor.Event) {
 	for _, events := range [][]monitor.Event{tr.settled.Events, tr.fresh.Events} {
 		for i := range events {
-			if f := factOf(&events[i]); !tr.told[f] {
-				if tr.told == nil {
-					tr.told = map[fact]bool{}
+			if f := factOf(&events[i]); !tr.delivered[f] {
+				if tr.delivered == nil {
+					tr.delivered = map[fact]bool{}
 				}
-				tr.told[f] = true
+				tr.delivered[f] = true
 				list = append(list, events[i])
 			}
 		}
@@ -322,28 +319,28 @@ func (tr *tracker) news() (list []monitor.Event) {
 	return list
 }
 
-// forgetTold forgets what rules were told of schedules that do not run any more. The caller holds mu.
-func (tr *tracker) forgetTold(now int64) {
+// pruneDelivered forgets delivered events of schedules that no longer run. The caller holds mu.
+func (tr *tracker) pruneDelivered(now int64) {
 	v, err := tr.view(now)
 	if err != nil {
-		return // which is told when the tracker is looked at
+		return // reported when the tracker is read
 	}
-	for f := range tr.told {
+	for f := range tr.delivered {
 		if f.schedule != "" && !slices.ContainsFunc(v.Running, func(r monitor.RunningNow) bool { return r.ID == f.schedule }) {
-			delete(tr.told, f)
+			delete(tr.delivered, f)
 		}
 	}
 }
 
-// untell takes back that rules were told of events. The caller holds mu.
-func (tr *tracker) untell(list []monitor.Event) {
+// redeliver marks events as not delivered. The caller holds mu.
+func (tr *tracker) redeliver(list []monitor.Event) {
 	for i := range list {
-		delete(tr.told, factOf(&list[i]))
+		delete(tr.delivered, factOf(&list[i]))
 	}
 	tr.settled.Events = append(list, tr.settled.Events...)
 }
 
-// view shows the tracker at a moment that is not before its last input. The caller holds mu.
+// view returns the tracker's view at a moment that is not before its last input. The caller holds mu.
 func (tr *tracker) view(now int64) (monitor.View, error) {
 	if tr.pending.len() == 0 && tr.live == nil { // the base is as good, and most trackers of a large plant need no copy of it
 		tr.fresh = monitor.Outputs{}
@@ -355,23 +352,22 @@ func (tr *tracker) view(now int64) (monitor.View, error) {
 	return tr.live.View(max(now, tr.watermark)), nil
 }
 
-// trackerState changes whenever what a tracker shows at a given moment may change.
+// trackerState changes whenever the tracker's view at a given moment may change.
 type trackerState struct {
-	version, upsets, asked, rates uint64
-	watermark                     int64
-	taken, applied                int
-	live, touched                 bool
+	version, reorders, asked, rates uint64
+	watermark                       int64
+	taken, applied                  int
+	live, touched                   bool
 }
 
 // is returns the tracker's state. The caller holds mu.
 func (tr *tracker) is() trackerState {
-	return trackerState{tr.version, tr.upsets, tr.asked, tr.rates, tr.watermark, tr.taken, tr.applied, tr.live != nil, tr.touched}
+	return trackerState{tr.version, tr.reorders, tr.asked, tr.rates, tr.watermark, tr.taken, tr.applied, tr.live != nil, tr.touched}
 }
 
-// recent returns the outputs that are not kept yet, up to now, ms, and the view at that moment. Where g is not nil and
-// the tracker has not changed since, it uses g's view instead of computing one. The caller owns the outputs, and holds
-// mu.
-func (tr *tracker) recent(now int64, g *glimpse) (monitor.Outputs, monitor.View, error) {
+// recent returns the results that are not stored, up to now, in ms, and the view at that moment. If g is not nil and
+// the tracker has not changed since, its view is used. The caller owns the outputs and holds mu.
+func (tr *tracker) recent(now int64, g *liveView) (monitor.Outputs, monitor.View, error) {
 	var v monitor.View
 	if g != nil && g.trackerState == tr.is() {
 		v = g.View

@@ -22,7 +22,7 @@ func TestALookIsUsedAgain(t *testing.T) {
 		tr.feed(unit(second))
 	}
 	now := start + 31_000
-	g, ok, err := tr.glimpse(now, showEvery)
+	g, ok, err := tr.liveView(now, showEvery)
 	if !ok || err != nil {
 		t.Fatal(ok, err)
 	}

@@ -13,7 +13,7 @@ import (
 	"opsmon/kv"
 )
 
-// Work is what happens in one transaction of a worker. It must not be kept.
+// Work is one transaction of a worker. It must not be used afterwards.
 type Work struct {
 	Tx      *kv.Tx
 	Account string
@@ -22,32 +22,32 @@ type Work struct {
 	Dry     bool        // nothing may be put: Try
 
 	worker *worker
-	inputs []placed
-	backTo map[string]int64 // stations that are to be computed again, and from when
-	later  map[string]int64 // the same, for when there is time
-	sums   map[string]int64 // stations whose sums are to be made again, and from when
+	inputs []placedInput
+	backTo map[string]int64 // stations to recompute at once, and from when
+	later  map[string]int64 // stations to recompute when there is time
+	sums   map[string]int64 // stations whose sums must be recomputed, and from when
 	events []event.Event
 	after  []func()
 	past   map[lookBack]looked
 }
 
-// placed is an input and its station.
-type placed struct {
+// placedInput is an input and its station.
+type placedInput struct {
 	station string
 	in      monitor.Input
 }
 
-// Do runs fn as the worker of an account, in one transaction: what it puts and records is stored together or not at
-// all. What happens by itself until now comes first: who acts between a schedule's end and the second in which that
-// would be noted meets the end. After the commit the stations take the recorded inputs in, and watchers are told. fn
-// may run more than once, so it must have no effect but through the Work; it must not call Do. Errors: fn's, the
-// store's; one that is Unavailable while the stations are being read after a start.
+// Do runs fn on the goroutine of an account's worker, in one transaction. Everything that is due by now is processed
+// first: a person who acts between the end of a schedule and the second in which it would be processed sees it ended.
+// After the commit the stations process the recorded inputs, and subscribers are notified. fn may run more than once,
+// so it must have no effect except through the Work, and it must not call Do. Errors: fn's, the store's; one of kind
+// Unavailable while the stations are loading after a start.
 func (f *Floor) Do(accountID string, fn func(w *Work) error) error {
 	return f.work(accountID, func(wk *worker) error { return wk.update(fn) })
 }
 
-// Try is Do of a fn that only checks what it would do: its Work is Dry, and in a transaction that nothing can be put
-// in. It costs no sync.
+// Try runs fn as Do does, in a read-only transaction and with a Dry Work: it only checks what fn would do, without the
+// cost of a commit.
 func (f *Floor) Try(accountID string, fn func(w *Work) error) error {
 	return f.work(accountID, func(wk *worker) error {
 		_, err := wk.attempt(wk.f.cfg.Store.View, func(w *Work) error {
@@ -58,7 +58,7 @@ func (f *Floor) Try(accountID string, fn func(w *Work) error) error {
 	})
 }
 
-// work runs fn on the goroutine of an account's worker, when what happens by itself until now is done.
+// work runs fn on the goroutine of an account's worker, after everything that is due by now.
 func (f *Floor) work(accountID string, fn func(wk *worker) error) error {
 	wk, err := f.worker(accountID)
 	if err != nil {
@@ -69,7 +69,7 @@ func (f *Floor) work(accountID string, fn func(wk *worker) error) error {
 		wk.takeArrivals()
 		now := wk.f.now()
 		wk.follow(now)
-		wk.happened(now)
+		wk.notifyRules(now)
 		wk.fallDue(now)
 		failed = fn(wk)
 	}); err != nil {
@@ -78,7 +78,7 @@ func (f *Floor) work(accountID string, fn func(wk *worker) error) error {
 	return failed
 }
 
-// attempt runs fn in a transaction, once more when it has to know of the past first.
+// attempt runs fn in a transaction, and again after computing the past that fn asked for.
 func (wk *worker) attempt(transact func(func(tx *kv.Tx) error) error, fn func(w *Work) error) (w *Work, err error) {
 	now, past := wk.f.now(), map[lookBack]looked{}
 	for {
@@ -99,8 +99,8 @@ func (wk *worker) attempt(transact func(func(tx *kv.Tx) error) error, fn func(w 
 	}
 }
 
-// resum makes the sums again that changed with findings, in the transaction.
-func (w *Work) resum() error {
+// updateSums recomputes the sums that changed with findings, in the transaction.
+func (w *Work) updateSums() error {
 	wk := w.worker
 	for code, from := range w.sums {
 		tr := wk.trackers[code]
@@ -125,18 +125,18 @@ func (wk *worker) update(fn func(w *Work) error) error {
 		if err := fn(w); err != nil {
 			return err
 		}
-		return w.resum()
+		return w.updateSums()
 	})
 	if err != nil {
 		return err
 	}
 	wk.takeIn(w)
 	wk.backfillNow(w)
-	wk.tell(w)
+	wk.publish(w)
 	return nil
 }
 
-// takeIn has the stations take in what a Work recorded and changed, after the commit.
+// takeIn passes the inputs and changes of a committed Work to the stations.
 func (wk *worker) takeIn(w *Work) {
 	for _, p := range w.inputs {
 		tr := wk.trackers[p.station]
@@ -152,7 +152,7 @@ func (wk *worker) takeIn(w *Work) {
 			tr.mu.Unlock()
 		}
 	}
-	for code := range w.later { // people wait for it, unlike for what a device sends too late
+	for code := range w.later { // people wait for it, unlike for late signals
 		tr := wk.trackers[code]
 		tr.mu.Lock()
 		tr.backfill.near.done, tr.backfill.far.done = 0, 0
@@ -169,8 +169,7 @@ func (wk *worker) takeIn(w *Work) {
 	}
 }
 
-// backfillNow computes the stations again that a Work made late, where that is soon done: whoever did it sees what came
-// of it.
+// backfillNow recomputes the stations that a Work made late, if that is quick, so that its author sees the result.
 func (wk *worker) backfillNow(w *Work) {
 	now := w.Now
 	var late []*tracker
@@ -186,13 +185,13 @@ func (wk *worker) backfillNow(w *Work) {
 	}
 	if len(late) > 0 {
 		if err := wk.backfillNear(wk.timeline, now, late...); err != nil {
-			wk.trouble("a station cannot be computed again; it is tried again", err)
+			wk.logError("a station cannot be recomputed; retrying", err)
 		}
 	}
 }
 
-// tell does what is to be done after a Work, and tells watchers of it.
-func (wk *worker) tell(w *Work) {
+// publish runs the functions and publishes the events and statuses of a committed Work.
+func (wk *worker) publish(w *Work) {
 	for _, fn := range w.after {
 		fn()
 	}
@@ -232,9 +231,8 @@ func (w *Work) StationAt(code string, at int64) (*station.Station, error) {
 // Plan returns the configuration of all stations that is in force now. It is not to be changed.
 func (w *Work) Plan() *station.Plan { return w.worker.plan() }
 
-// Record adds an input to the ledger. It may lie in the past: then the station is computed again from there. It gives
-// the number by which, with its moment, Cancel takes it back; a Dry Work records nothing. errdefs.NotFound when there
-// is no such station.
+// Record adds an input to the ledger. If it lies in the past, the station is recomputed from there. It returns the
+// number with which Cancel takes it back; a Dry Work records nothing. errdefs.NotFound if there is no such station.
 func (w *Work) Record(stationCode string, in monitor.Input) (number uint64, err error) {
 	if w.worker.trackers[stationCode] == nil {
 		return 0, errdefs.New(errdefs.NotFound, "there is no station with this code")
@@ -252,10 +250,10 @@ func (w *Work) Record(stationCode string, in monitor.Input) (number uint64, err 
 	if err := ledger.Put(w.Tx, ledgerKey(w.Account, stationCode, in.At, number), r); err != nil {
 		return 0, fmt.Errorf("record at %s: %w", stationCode, err)
 	}
-	if err := w.lateFrom(stationCode, in.At); err != nil {
+	if err := w.markIfLate(stationCode, in.At); err != nil {
 		return 0, err
 	}
-	w.inputs = append(w.inputs, placed{stationCode, in})
+	w.inputs = append(w.inputs, placedInput{stationCode, in})
 	for _, rule := range w.worker.f.rules {
 		if err := rule.Recorded(w, stationCode, in); err != nil {
 			return 0, err
@@ -264,7 +262,7 @@ func (w *Work) Record(stationCode string, in monitor.Input) (number uint64, err 
 	return number, nil
 }
 
-// Cancel takes back the record of a moment, ms, and number: it stays in the ledger, and no longer counts.
+// Cancel marks the record of a moment, in ms, and number as cancelled: it stays in the ledger and no longer counts.
 // errdefs.NotFound.
 func (w *Work) Cancel(stationCode string, at int64, number uint64) error {
 	k := ledgerKey(w.Account, stationCode, at, number)
@@ -279,7 +277,7 @@ func (w *Work) Cancel(stationCode string, at int64, number uint64) error {
 	if err := ledger.Put(w.Tx, k, r); err != nil {
 		return err
 	}
-	w.back(stationCode, at)
+	w.backfillFrom(stationCode, at)
 	if err := markLate(w.Tx, w.Account, stationCode, at); err != nil {
 		return err
 	}
@@ -291,8 +289,8 @@ func (w *Work) Cancel(stationCode string, at int64, number uint64) error {
 	return nil
 }
 
-// lateFrom marks a station in the transaction when what is recorded lies before what is kept of it.
-func (w *Work) lateFrom(code string, at int64) error {
+// markIfLate marks a station late in the transaction if an input lies before its stored results.
+func (w *Work) markIfLate(code string, at int64) error {
 	tr := w.worker.trackers[code]
 	tr.mu.Lock()
 	late := at < tr.watermark
@@ -303,13 +301,13 @@ func (w *Work) lateFrom(code string, at int64) error {
 	return markLate(w.Tx, w.Account, code, at)
 }
 
-func (w *Work) back(code string, at int64) {
+func (w *Work) backfillFrom(code string, at int64) {
 	if old, ok := w.backTo[code]; !ok || at < old {
 		w.backTo[code] = at
 	}
 }
 
-// View shows a station now, without its outputs. errdefs.NotFound.
+// View returns the current view of a station, without outputs. errdefs.NotFound.
 func (w *Work) View(stationCode string) (monitor.View, error) {
 	tr := w.worker.trackers[stationCode]
 	if tr == nil {
@@ -320,8 +318,8 @@ func (w *Work) View(stationCode string) (monitor.View, error) {
 	return tr.view(w.Now)
 }
 
-// ViewAt shows a station as it was at a moment, ms, with all that is known of it now. It may compute for a while when
-// the moment is long ago. errdefs.NotFound.
+// ViewAt returns the view of a station at a moment, in ms, with all that is known now. It may take a while for a moment
+// long ago. errdefs.NotFound.
 func (w *Work) ViewAt(stationCode string, at int64) (monitor.View, error) {
 	tr := w.worker.trackers[stationCode]
 	if tr == nil {
@@ -337,7 +335,7 @@ func (w *Work) ViewAt(stationCode string, at int64) (monitor.View, error) {
 	return monitor.View{}, k
 }
 
-// Detail returns what is known of a station in [from, to), ms, whole minutes, before what this transaction does.
+// Detail returns the history of a station in [from, to), ms, whole minutes, without the effects of this transaction.
 // errdefs.NotFound.
 func (w *Work) Detail(stationCode string, from, to int64) (*Detail, error) {
 	if w.worker.trackers[stationCode] == nil {
@@ -358,7 +356,7 @@ type lookBack struct {
 	at, to  int64 // ms; to is 0 for a view
 }
 
-// looked is what a lookBack found.
+// looked is the result of a lookBack.
 type looked struct {
 	view   monitor.View
 	detail *Detail
@@ -373,16 +371,16 @@ func (wk *worker) lookBack(k lookBack) (found looked, err error) {
 	return found, err
 }
 
-func (lookBack) Error() string { return "the past of a station is to be looked at first" }
+func (lookBack) Error() string { return "the past of a station must be computed first" }
 
-// Changed says that findings about a station's stops changed from a moment on, ms: its sums are made again.
+// Changed notes that findings about a station's stops changed from a moment on, in ms; its sums are recomputed.
 func (w *Work) Changed(stationCode string, from int64) {
 	if old, ok := w.sums[stationCode]; !ok || from < old {
 		w.sums[stationCode] = from
 	}
 }
 
-// Publish has an event told after the commit.
+// Publish publishes an event after the commit.
 func (w *Work) Publish(e event.Event) {
 	if e.At == 0 {
 		e.At = w.Now
@@ -390,5 +388,5 @@ func (w *Work) Publish(e event.Event) {
 	w.events = append(w.events, e)
 }
 
-// After has something done after the commit, on the worker's goroutine. It must not wait.
+// After runs fn on the worker's goroutine after the commit. fn must not block.
 func (w *Work) After(fn func()) { w.after = append(w.after, fn) }

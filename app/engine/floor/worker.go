@@ -33,7 +33,7 @@ type worker struct {
 	arrivals arrivals
 	changing sync.Mutex // held by a change of configuration that waits
 	pending  int        // inputs that trackers hold, about; exact each second
-	outputs  int        // what trackers have given out that is not kept, and what they hold back
+	outputs  int        // results that are not stored or are held by states
 
 	timeline *station.Timeline // set before loaded is closed
 
@@ -42,26 +42,26 @@ type worker struct {
 	stations int   // those of the manifest among them
 	loading  error // why there are no trackers yet
 
-	seen     int64             // the revision of which the trackers know
-	planned  *station.Plan     // the last that was read
-	archived map[string]bool   // of the stations that left the manifest, those of which rules have been told
-	ended    []linked          // connections whose devices may come back in a moment
-	faults   map[fault]int64   // what cannot be done at stations, and until when it is not tried again, ms
-	failing  atomic.Int64      // how many of these there are
-	leaveAt  int64             // ms: then rules are told once more of stations that have left; 0: they know
-	dirty    map[*tracker]bool // those that took something in and are to be shown in a moment
-	later    atomic.Bool       // a hint will come for them
+	seen         int64             // the revision of which the trackers know
+	planned      *station.Plan     // the last that was read
+	archived     map[string]bool   // stations that left the manifest, of which rules were notified
+	ended        []linked          // connections whose devices may come back in a moment
+	faults       map[fault]int64   // failed actions, and until when they are not retried, ms
+	failing      atomic.Int64      // how many of these there are
+	removedRetry int64             // ms: when rules are notified again of stations that left; 0: not needed
+	dirty        map[*tracker]bool // those with new inputs that are not published yet
+	later        atomic.Bool       // a hint will come for them
 
 	cursors  atomic.Pointer[[]account.Cursor] // how far the worker has got
 	computed atomic.Int64                     // how often trackers were computed again
 
-	yields   bool // what is being computed may be interrupted by other work
+	yields   bool // the computation may be interrupted by other work
 	yielding bool // such work is being done
 	yielded  int  // calls that were served so
 
 	ticked    int64        // ms, when time last passed
-	kept      atomic.Int64 // ms, the hour up to which trackers were last kept
-	restUntil int64        // ms: trackers do not go back before it, so that the rest of the work gets its turn
+	kept      atomic.Int64 // ms, the hour up to which trackers were last stored
+	restUntil int64        // ms: no late station is recomputed before it, so that other work gets its turn
 
 	pause func(time.Duration)                   // time.Sleep, but in tests
 	since func(started time.Time) time.Duration // time.Since, but in tests
@@ -78,18 +78,18 @@ func newWorker(f *Floor, account string) *worker {
 	}
 }
 
-// hint makes the worker look whether there is something to do.
-func (wk *worker) hint() {
+// wake has the worker check for work.
+func (wk *worker) wake() {
 	select {
 	case wk.hints <- struct{}{}:
 	default: // it will look
 	}
 }
 
-// arrived hands signals over.
+// arrived queues signals.
 func (wk *worker) arrived(list []signal.Signal) {
 	wk.arrivals.add(list)
-	wk.hint()
+	wk.wake()
 }
 
 // run is the worker's goroutine.
@@ -117,12 +117,11 @@ func (wk *worker) run() {
 	}
 }
 
-// guard calls fn. A panic in it is one account's failure, is told, and does not take the service down: what was being
-// done is computed again from what is kept.
+// guard calls fn. A panic in it is logged and only affects this account: its stations are loaded again.
 func (wk *worker) guard(fn func()) {
 	defer func() {
 		if v := recover(); v != nil {
-			wk.f.cfg.Log.Error("following the stations failed; they are read again", slog.String("account", wk.account), slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
+			wk.f.cfg.Log.Error("processing of the stations failed; they are loaded again", slog.String("account", wk.account), slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
 			wk.mu.Lock()
 			wk.trackers = map[string]*tracker{}
 			clear(wk.dirty)
@@ -133,8 +132,8 @@ func (wk *worker) guard(fn func()) {
 	fn()
 }
 
-// ends reports whether the service stops: what takes long is then given up, and done at the next start.
-func (wk *worker) ends() bool {
+// stopping reports whether the service stops. Long work is then given up, and done after the next start.
+func (wk *worker) stopping() bool {
 	select {
 	case <-wk.quit:
 		return true
@@ -143,7 +142,7 @@ func (wk *worker) ends() bool {
 	}
 }
 
-// load makes the trackers. It is false when that has to be tried again.
+// load loads the trackers. It returns false if that must be retried.
 func (wk *worker) load() bool {
 	t, err := wk.f.cfg.Timelines.Of(wk.account)
 	if err == nil {
@@ -153,14 +152,13 @@ func (wk *worker) load() bool {
 	wk.mu.Lock()
 	wk.loading = err
 	wk.mu.Unlock()
-	if err != nil && !wk.ends() {
-		wk.f.cfg.Log.Error("what goes on at the stations cannot be followed; it is tried again", slog.String("account", wk.account), slog.Any("error", err))
+	if err != nil && !wk.stopping() {
+		wk.f.cfg.Log.Error("the stations cannot be loaded; retrying", slog.String("account", wk.account), slog.Any("error", err))
 	}
 	return err == nil
 }
 
-// prepare looks at the trackers that have something to take in since they were kept: who reads them first would wait
-// for that.
+// prepare computes the live state of trackers with pending inputs, so that the first reader need not wait for it.
 func (wk *worker) prepare() {
 	now := wk.f.now()
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
@@ -172,7 +170,7 @@ func (wk *worker) prepare() {
 		slots <- struct{}{}
 		all.Go(func() {
 			defer func() { <-slots }()
-			if !wk.ends() {
+			if !wk.stopping() {
 				wk.guard(func() { wk.show(tr, now) })
 			}
 		})
@@ -180,10 +178,10 @@ func (wk *worker) prepare() {
 	all.Wait()
 }
 
-// work does what there is to do now.
+// work processes everything that is due now.
 func (wk *worker) work() {
-	if wk.yielding { // what goes on is part of this
-		wk.hint()
+	if wk.yielding { // the call that is running is part of this
+		wk.wake()
 		return
 	}
 	now := wk.f.now()
@@ -197,7 +195,7 @@ func (wk *worker) work() {
 	wk.showDirty(now)
 }
 
-// showDirty shows the trackers that took something in, each at once or a short while after it was last looked at.
+// showDirty publishes trackers with new inputs, at once or a short time after the last update.
 func (wk *worker) showDirty(now int64) {
 	for tr := range wk.dirty {
 		tr.mu.Lock()
@@ -212,28 +210,29 @@ func (wk *worker) showDirty(now int64) {
 	if len(wk.dirty) > 0 && wk.later.CompareAndSwap(false, true) {
 		time.AfterFunc(showPause*time.Millisecond/2, func() {
 			wk.later.Store(false)
-			wk.hint()
+			wk.wake()
 		})
 	}
 }
 
-// pass lets time pass: trackers that are late go back, bases settle and are kept, rules act, and watchers are told.
+// pass processes what is due each second: late stations are recomputed, bases settle and are stored, rules run, and
+// statuses are published.
 func (wk *worker) pass(now int64) {
 	wk.clockBack(now)
 	wk.catchUp(now)
 	wk.settle(now)
 	wk.relieveAll()
-	wk.keepEarly()
-	wk.happened(now)
+	wk.storeEarly()
+	wk.notifyRules(now)
 	for _, tr := range wk.trackers {
 		wk.show(tr, now)
 	}
 	wk.fallDue(now)
-	wk.got(now)
+	wk.setCursors(now)
 }
 
-// clockBack has trackers computed again that have come to a time which the clock, having been set right, no longer
-// shows: what is kept of them knows nothing of what will yet happen until then.
+// clockBack recomputes trackers whose watermark lies in the future after the clock was set back: their stored results
+// lack what will still happen until then.
 func (wk *worker) clockBack(now int64) {
 	if now < wk.f.cfg.Signals.Swept() {
 		return // the signals are gone, and the history could not be computed again
@@ -247,7 +246,7 @@ func (wk *worker) clockBack(now int64) {
 	if len(ahead) == 0 {
 		return
 	}
-	wk.f.cfg.Log.Warn("the clock went back; what was counted for the time after it is computed again", slog.String("account", wk.account), slog.Int("stations", len(ahead)))
+	wk.f.cfg.Log.Warn("the clock was set back; results for the time after it are recomputed", slog.String("account", wk.account), slog.Int("stations", len(ahead)))
 	err := wk.f.cfg.Store.Update(func(tx *kv.Tx) error {
 		for _, tr := range ahead {
 			if err := wk.abandon(tx, tr); err != nil {
@@ -260,7 +259,7 @@ func (wk *worker) clockBack(now int64) {
 		return wk.f.cfg.Signals.Unsettle(tx, wk.account, now+minute)
 	})
 	if err != nil {
-		wk.trouble("what was counted for a time that has not come is not taken back yet; it is tried again", err)
+		wk.logError("results for a future time are not removed yet; retrying", err)
 		return
 	}
 	for _, tr := range ahead {
@@ -271,7 +270,7 @@ func (wk *worker) clockBack(now int64) {
 	wk.kept.Store(0)
 }
 
-// panicked is a panic as an error: it concerns one station, and others go on.
+// panicked is a panic as an error. It affects one station only.
 type panicked struct {
 	value any
 	stack []byte
@@ -279,14 +278,14 @@ type panicked struct {
 
 func (p *panicked) Error() string { return fmt.Sprint("panic: ", p.value) }
 
-// recovered makes a panic an error. It is deferred.
+// recovered turns a panic into an error. It must be deferred.
 func recovered(err *error) {
 	if v := recover(); v != nil {
 		*err = &panicked{v, debug.Stack()}
 	}
 }
 
-func (wk *worker) trouble(what string, err error) {
+func (wk *worker) logError(what string, err error) {
 	if p := (*panicked)(nil); errors.As(err, &p) {
 		wk.f.cfg.Log.Error(what, slog.String("account", wk.account), slog.Any("error", err), slog.String("stack", string(p.stack)))
 		return
@@ -298,7 +297,7 @@ func (wk *worker) trouble(what string, err error) {
 	wk.f.cfg.Log.Error(what, slog.String("account", wk.account), slog.Any("error", err))
 }
 
-// do runs fn on the worker's goroutine, when the trackers are there.
+// do runs fn on the worker's goroutine once the trackers are loaded.
 func (wk *worker) do(fn func()) error {
 	if err := wk.wait(); err != nil {
 		return err
@@ -311,7 +310,7 @@ func (wk *worker) do(fn func()) error {
 	case <-wk.quit:
 		return errClosed
 	case <-timer.C:
-		return &errdefs.Error{Kind: errdefs.Unavailable, Message: "the stations are being computed again; try again in a moment", RetryAfter: 5 * time.Second}
+		return &errdefs.Error{Kind: errdefs.Unavailable, Message: "the stations are being recomputed; try again in a moment", RetryAfter: 5 * time.Second}
 	case wk.calls <- func() {
 		defer close(done)
 		wk.guard(func() {
@@ -324,13 +323,13 @@ func (wk *worker) do(fn func()) error {
 	return err
 }
 
-// errFailed says that the worker failed at what it was to do; the log has more.
-var errFailed = errors.New("the stations could not be looked after; see the log")
+// errFailed is returned for a panic on the worker's goroutine; the log has the details.
+var errFailed = errors.New("the stations could not be processed; see the log")
 
 // patience is how long a caller waits for an account's stations after the start.
 const patience = 10 * time.Second
 
-// wait waits until the trackers are there.
+// wait waits until the trackers are loaded.
 func (wk *worker) wait() error {
 	select {
 	case <-wk.loaded:
@@ -348,37 +347,37 @@ func (wk *worker) wait() error {
 	}
 	wk.mu.RLock()
 	defer wk.mu.RUnlock()
-	return &errdefs.Error{Kind: errdefs.Unavailable, Message: "what went on at the stations is being read since the service started; try again in a moment", RetryAfter: 5 * time.Second, Err: wk.loading}
+	return &errdefs.Error{Kind: errdefs.Unavailable, Message: "the stations are loading after the start of the service; try again in a moment", RetryAfter: 5 * time.Second, Err: wk.loading}
 }
 
-// follow has the trackers know of what was applied since.
+// follow applies a new configuration to the trackers.
 func (wk *worker) follow(now int64) {
-	if wk.changed.Swap(false) || wk.leaveAt != 0 && now >= wk.leaveAt {
+	if wk.changed.Swap(false) || wk.removedRetry != 0 && now >= wk.removedRetry {
 		if err := wk.replan(); err != nil {
 			wk.changed.Store(true)
-			wk.trouble("a new configuration is not in force yet", err)
+			wk.logError("a new configuration is not in force yet", err)
 		}
 	}
 }
 
-// plan returns the configuration in force, which was read before.
+// plan returns the configuration in force.
 func (wk *worker) plan() *station.Plan {
 	p, err := wk.timeline.Now()
-	if err != nil { // the store is damaged, which it tells: the last one holds
+	if err != nil { // the store is damaged, which it reports: use the last plan
 		return wk.planned
 	}
 	return p
 }
 
-// replan brings the account's plan into force at the trackers, and makes those of stations that are new. What it costs
-// is what changed: trackers of stations that nothing touched are not looked at.
+// replan applies the account's plan to the trackers, and opens those of new stations. The cost grows with the changes:
+// trackers of unchanged stations are not touched.
 func (wk *worker) replan() error {
 	plan, err := wk.timeline.Now()
 	if err != nil {
 		return err
 	}
 	now := wk.f.now()
-	if wk.leaveAt != 0 || !wk.has(plan) {
+	if wk.removedRetry != 0 || !wk.has(plan) {
 		if err := wk.openNew(plan, now); err != nil {
 			return err
 		}
@@ -388,11 +387,11 @@ func (wk *worker) replan() error {
 		return err
 	}
 	for _, tr := range wk.trackers {
-		if wk.ends() {
+		if wk.stopping() {
 			return errClosed
 		}
 		seen := wk.seen
-		if seen == 0 { // a tracker that was just opened knows of what was there when it was kept
+		if seen == 0 { // a tracker that was just opened has the configuration of its stored state
 			if seen, err = wk.timeline.Revision(tr.watermark - settleAfter); err != nil {
 				return err
 			}
@@ -401,7 +400,7 @@ func (wk *worker) replan() error {
 			err = wk.reconfigure(tr, seen, now)
 		}
 		if skus && err == nil {
-			err = wk.relook(plan, tr, seen, now)
+			err = wk.applySKUChanges(plan, tr, seen, now)
 		}
 		if err != nil {
 			return err
@@ -424,7 +423,7 @@ func (wk *worker) has(plan *station.Plan) bool {
 	return true
 }
 
-// openNew makes the trackers of stations that are not there yet, and tells rules of those that left.
+// openNew opens the trackers of new stations, and notifies rules of those that left.
 func (wk *worker) openNew(plan *station.Plan, now int64) error {
 	gone, err := wk.timeline.GoneCodes()
 	if err != nil {
@@ -457,11 +456,11 @@ func (wk *worker) openNew(plan *station.Plan, now int64) error {
 	wk.trackers, wk.stations = trackers, len(plan.Stations)
 	wk.mu.Unlock()
 	wk.planned = plan
-	wk.tellLeft(gone, now)
+	wk.notifyRemoved(gone, now)
 	return nil
 }
 
-// openMissing makes the trackers of the stations that have none, side by side: after a start of all.
+// openMissing opens trackers of the stations that have none, concurrently.
 func (wk *worker) openMissing(codes []string, now int64) (map[string]*tracker, error) {
 	var mu sync.Mutex
 	opened := map[string]*tracker{}
@@ -470,7 +469,7 @@ func (wk *worker) openMissing(codes []string, now int64) (map[string]*tracker, e
 	missing := slices.DeleteFunc(slices.Clone(codes), func(code string) bool { return wk.trackers[code] != nil })
 	for _, code := range missing {
 		each.Go(func() error {
-			if wk.ends() {
+			if wk.stopping() {
 				return errClosed
 			}
 			tr, err := wk.openOrBlank(code, now)
@@ -483,19 +482,19 @@ func (wk *worker) openMissing(codes []string, now int64) (map[string]*tracker, e
 	return opened, each.Wait()
 }
 
-// openOrBlank makes the tracker of a station; one that cannot be read is blank until it is tried again.
+// openOrBlank opens the tracker of a station; a station that cannot be read is empty until a retry succeeds.
 func (wk *worker) openOrBlank(code string, now int64) (tr *tracker, err error) {
 	defer recovered(&err)
 	tr, err = wk.open(wk.timeline, code, now)
 	if err == nil {
 		return tr, nil
 	}
-	wk.trouble("what is kept of the station "+code+" cannot be read; it is tried again", err)
+	wk.logError("the stored state of station "+code+" cannot be read; retrying", err)
 	return tr, wk.blank(wk.timeline, tr, now)
 }
 
-// tellLeft tells rules of the stations that left the manifest of which they have not been told.
-func (wk *worker) tellLeft(gone []string, now int64) {
+// notifyRemoved notifies rules of stations that left the manifest since the last time.
+func (wk *worker) notifyRemoved(gone []string, now int64) {
 	archived := map[string]bool{}
 	var left []string
 	for _, code := range gone {
@@ -503,9 +502,9 @@ func (wk *worker) tellLeft(gone []string, now int64) {
 			left = append(left, code)
 		}
 	}
-	wk.archived, wk.leaveAt = archived, 0
-	for _, code := range wk.leave(left, now) {
+	wk.archived, wk.removedRetry = archived, 0
+	for _, code := range wk.notifyRulesRemoved(left, now) {
 		delete(wk.archived, code)
-		wk.leaveAt = now + retryAfter
+		wk.removedRetry = now + retryAfter
 	}
 }

@@ -4,17 +4,17 @@ package floor
 // are served and signals are taken in, so that no station's past delays what people do, or what the other stations
 // show.
 
-// yieldMost is how many calls are served at once.
-const yieldMost = 64
+// maxYieldCalls is how many calls are served at once.
+const maxYieldCalls = 64
 
-// yield does what waits, if that may be done now.
+// yield does waiting work, if that is allowed now.
 func (wk *worker) yield() {
 	if !wk.yields {
 		return
 	}
 	wk.yields, wk.yielding = false, true
 	defer func() { wk.yields, wk.yielding = true, false }()
-	for range yieldMost {
+	for range maxYieldCalls {
 		select {
 		case call := <-wk.calls:
 			wk.yielded++
@@ -28,18 +28,18 @@ func (wk *worker) yield() {
 	wk.showDirty(wk.f.now())
 }
 
-// outdatedMost is how often a step is computed again for what happened meanwhile. Then nothing may.
-const outdatedMost = 3
+// maxOutdated is how often a step is recomputed because its station changed meanwhile. Then no other work is allowed.
+const maxOutdated = 3
 
-// occupy marks stations as being computed until the function is called that it returns: their signals wait, as they may
-// be read from the log.
-func (wk *worker) occupy(trackers ...*tracker) (release func()) {
+// markBusy marks stations as being computed until release is called: their signals wait, since they may be read from
+// the log.
+func (wk *worker) markBusy(trackers ...*tracker) (release func()) {
 	yields := wk.yields
 	for _, tr := range trackers {
 		tr.mu.Lock()
 		tr.backfill.busy, tr.backfill.outdated = true, false
 		tr.mu.Unlock()
-		wk.yields = wk.yields && tr.backfill.outdatedTimes < outdatedMost
+		wk.yields = wk.yields && tr.backfill.outdatedTimes < maxOutdated
 	}
 	return func() {
 		wk.yields = yields

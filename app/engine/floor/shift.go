@@ -59,11 +59,11 @@ type ShiftStatus struct {
 	ProductiveMs          int64    `json:"productiveMs"`
 }
 
-// soFar remembers what the shift of a tracker adds up to, so that a look at it costs the last hour and not the shift.
+// soFar caches the sums of a tracker's current shift, so that an update costs the last hour and not the whole shift.
 type soFar struct {
-	version uint64    // of what is kept of the tracker
+	version uint64    // of the tracker's stored results
 	start   int64     // of the shift, a whole minute, ms
-	at      int64     // a full hour, ms: what was before it changes only with version
+	at      int64     // a full hour, ms: the time before it changes only with version
 	before  oee.Terms // of [start, at)
 
 	until  int64 // ms
@@ -72,30 +72,30 @@ type soFar struct {
 	final  bool           // it changes only with version or disorder
 	stale  bool           // the tracker took something in since
 	state  trackerState   // of the tracker at that time
-	status monitor.Status // what time alone changes, such as a stop that is found late, shows in these
+	status monitor.Status // changes with time alone, such as a new stop, show in these
 	open   []monitor.Issue
 	ended  []monitor.Issue
 	pieces int // segments
 }
 
-// glimpse is a tracker at a moment.
-type glimpse struct {
+// liveView is a tracker at a moment.
+type liveView struct {
 	monitor.View
 	trackerState
 	took   bool  // something in since it was last looked at
 	rated  int64 // from when on a SKU that it runs changed since then, ms; 0: none did
-	heavy  bool  // very much of it is not kept (heavyFrom)
-	rest   int64 // ms: so long what its shift adds up to stays as it was
+	heavy  bool  // very many of its results are not stored (heavyFrom)
+	rest   int64 // ms: the sums of its shift may be this old
 	rested bool  // it stayed so
 }
 
-// Adding up a shift goes through all that is not kept of a tracker yet: mostly some dozens of segments. Of a tracker
-// that has more than heavyFrom that is not done again at each look at it, but every showEvery, by its worker where it
-// can: who reads waits for it only when it is twice as old, or an input came since that is no signal.
+// Adding up a shift goes through all segments of a tracker that are not stored yet, usually some dozens. A tracker with
+// more than heavyFrom of them is summed only every showEvery, by its worker if possible. A reader waits for it only if
+// the sums are twice as old, or after an input that is not a signal.
 var heavyFrom = 1_000
 
-// ongoing returns the shift of a station that goes on at the moment of a view: end is 0 when its time is over, and a
-// schedule extends it. Where there is no pattern it is the production day.
+// ongoing returns the current shift of a station at the time of a view. end is 0 if the shift is over and a schedule
+// extends it. Without a shift pattern it is the production day.
 func ongoing(s *station.Station, v *monitor.View) (name string, start, end int64, in bool) {
 	if s.Calendar.Always() {
 		today := s.Calendar.Bucket(v.Now, calendar.UnitDay)
@@ -111,9 +111,9 @@ func ongoing(s *station.Station, v *monitor.View) (name string, start, end int64
 	return "", 0, 0, false
 }
 
-// shift returns the figures of the shift that goes on at a tracker; nil when none does, or nothing is captured there.
+// shift returns the figures of a tracker's current shift; nil if there is none or the station captures no production.
 // The caller holds the tracker's showing.
-func (wk *worker) shift(tr *tracker, s *station.Station, g *glimpse) (*ShiftStatus, error) {
+func (wk *worker) shift(tr *tracker, s *station.Station, g *liveView) (*ShiftStatus, error) {
 	name, start, end, in := ongoing(s, &g.View)
 	if !in || s.Archived || s.Monitor.MeterOnly || s.Monitor.SchedulingOnly {
 		return nil, nil
@@ -140,13 +140,13 @@ func (wk *worker) shift(tr *tracker, s *station.Station, g *glimpse) (*ShiftStat
 	return st, nil
 }
 
-// addUp returns the terms of a tracker in [start, until), ms, whole minutes, of which the end has just been: the sum of
-// the very rows that Rows gives, in their order, so that the two are equal to the last bit. Rows of full hours that do
-// not change any more are added up once. through is until, or an end a while before.
-func (wk *worker) addUp(tr *tracker, s *station.Station, g *glimpse, start, until int64) (sum oee.Terms, through int64, err error) {
+// addUp returns the terms of a tracker in [start, until), ms, whole minutes, for an until in the last minutes. It adds
+// the same rows in the same order as Rows, so that both are equal to the last bit; rows of full hours that no longer
+// change are added once. through is until, or a little earlier.
+func (wk *worker) addUp(tr *tracker, s *station.Station, g *liveView, start, until int64) (sum oee.Terms, through int64, err error) {
 	x := &tr.soFar
 	known := x.version == g.version && x.start == start && x.at != 0
-	if known && x.until == until && x.state.upsets == g.upsets && (x.final || !x.stale && x.shows(g)) {
+	if known && x.until == until && x.state.reorders == g.reorders && (x.final || !x.stale && x.shows(g)) {
 		x.added = g.Now // nothing else would come of it
 		return x.sum, until, nil
 	}
@@ -178,14 +178,14 @@ func (wk *worker) addUp(tr *tracker, s *station.Station, g *glimpse, start, unti
 	return x.sum, until, nil
 }
 
-// shows reports whether a tracker shows what it did when its shift was added up, except that time went on. Another rate
-// may move a stop that goes on or was found since, also one from before it.
-func (x *soFar) shows(g *glimpse) bool {
+// shows reports whether a tracker's state is the one for which its shift was added up, apart from the time. Another
+// rate may move an ongoing or new stop, even one that began before it.
+func (x *soFar) shows(g *liveView) bool {
 	return x.state.rates == g.rates && x.status == g.Status && x.pieces == len(g.Segments) && slices.Equal(x.open, g.Open) && slices.Equal(x.ended, g.Issues)
 }
 
-// fullHour returns the start of the last hour, by a moment and later than another, before which nothing changes but
-// with version: what comes out of order goes back to the base. It is 0 when there is none.
+// fullHour returns the start of the last hour, after one moment and not after another, before which only a new version
+// changes results: inputs out of order restart from the base. It is 0 if there is none.
 func (tr *tracker) fullHour(c *calendar.Calendar, by, after int64) int64 {
 	if c.Bucket(by, calendar.UnitHour).Start <= after {
 		return 0

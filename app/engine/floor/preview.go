@@ -13,27 +13,27 @@ import (
 	"opsmon/kv"
 )
 
-// silence is how long after a moment it is known whether a station was alive then and made units, ms, with as much to
-// spare.
+// silence returns how long after a moment it is known whether a station was alive then and made units, in ms, with a
+// margin.
 func silence(c *monitor.Config) int64 {
 	return 2 * max(c.SilentAfter(), c.SpreadWithin(), monitor.DefaultAliveTimeout)
 }
 
-// Rehearsed is the result of Rehearse.
-type Rehearsed struct {
+// Previewed is the result of Preview.
+type Previewed struct {
 	Rows  []oee.Row
 	Stops oee.Lengths
 }
 
-// Rehearse computes what the sums and stops of a station in [from, to), ms, whole minutes, would be, if what a timeline
-// says had held there. Nothing is kept of it. Errors: errdefs.NotFound, the store's, ctx's.
-func (f *Floor) Rehearse(ctx context.Context, accountID string, t *station.Timeline, stationCode string, from, to int64) (*Rehearsed, error) {
-	wk, now, err := f.rehearsing(accountID, stationCode)
+// Preview computes the sums and stops of a station in [from, to), ms, whole minutes, with another timeline, and stores
+// nothing. Errors: errdefs.NotFound, the store's, ctx's.
+func (f *Floor) Preview(ctx context.Context, accountID string, t *station.Timeline, stationCode string, from, to int64) (*Previewed, error) {
+	wk, now, err := f.previewWorker(accountID, stationCode)
 	if err != nil {
 		return nil, err
 	}
 	if to = min(to, now/minute*minute); to <= from {
-		return &Rehearsed{}, nil
+		return &Previewed{}, nil
 	}
 	// What comes after the end may still tell what the time before it was: a stop is registered when it has lasted long
 	// enough.
@@ -61,13 +61,12 @@ func (f *Floor) Rehearse(ctx context.Context, accountID string, t *station.Timel
 	if err != nil {
 		return nil, err
 	}
-	rows, _, err := collect(t, stationCode, calendar.UnitHour, from, to, monitor.Explain(out.Segments, findings), out.Minutes)
-	return &Rehearsed{Rows: rows, Stops: oee.Stops(out.Segments)}, err
+	rows, _, err := sumRows(t, stationCode, calendar.UnitHour, from, to, monitor.Explain(out.Segments, findings), out.Minutes)
+	return &Previewed{Rows: rows, Stops: oee.Stops(out.Segments)}, err
 }
 
-// rehearsing returns the worker of a station that something is to be computed of beside what is kept, and what time it
-// is.
-func (f *Floor) rehearsing(accountID, stationCode string) (wk *worker, now int64, err error) {
+// previewWorker returns the worker of a station and the current time, in ms.
+func (f *Floor) previewWorker(accountID, stationCode string) (wk *worker, now int64, err error) {
 	if wk, err = f.ready(accountID); err != nil {
 		return nil, 0, err
 	}
@@ -79,8 +78,7 @@ func (f *Floor) rehearsing(accountID, stationCode string) (wk *worker, now int64
 	return wk, f.now(), nil
 }
 
-// alter makes the configurations among a chunk's inputs others from a moment on. Where it begins, what holds then is
-// changed, too.
+// alter applies change to the configurations in a chunk from a moment on, including the one in force then.
 func (c *chunk) alter(
 	t *station.Timeline, code string, from int64, change func(*monitor.Config) *monitor.Config,
 ) error {
@@ -107,7 +105,7 @@ func (c *chunk) alter(
 // production, however short (monitor.Config.Bare), in order of time, cut to the range. Errors: errdefs.NotFound, the
 // store's, ctx's.
 func (f *Floor) Standstills(ctx context.Context, accountID, stationCode string, from, to int64, use func(start, end int64)) error {
-	wk, now, err := f.rehearsing(accountID, stationCode)
+	wk, now, err := f.previewWorker(accountID, stationCode)
 	if err != nil {
 		return err
 	}

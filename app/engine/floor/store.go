@@ -15,14 +15,14 @@ import (
 	"opsmon/kv"
 )
 
-// keepBatch is how many stations are kept in one transaction.
-const keepBatch = 50
+// storeBatch is how many stations are stored in one transaction.
+const storeBatch = 50
 
-// settleSlot is how long bases take things in at once, if none of them is a minute late with it: who reads all trackers
-// waits for each one that does, one after another.
+// settleSlot bounds how long bases process inputs at once, as long as none of them falls a minute behind: a reader of
+// all trackers waits for each base in turn.
 const settleSlot = 50 * time.Millisecond
 
-// settle lets the bases take in what is old enough; at each full hour they are kept.
+// settle has the bases process inputs that are old enough, and stores them at each full hour.
 func (wk *worker) settle(now int64) {
 	full := (now - settleAfter) / hour * hour
 	due := full > wk.kept.Load()
@@ -48,15 +48,15 @@ func (wk *worker) settle(now int64) {
 		}
 		tr.mu.Unlock()
 		if err != nil {
-			wk.trouble("a station has stopped counting; it is computed again", err)
+			wk.logError("a station cannot be computed; it is recomputed", err)
 		}
 	}
 	if !due {
 		return
 	}
-	switch done, err := wk.keep(full); {
+	switch done, err := wk.storeHour(full); {
 	case err != nil:
-		wk.trouble("what came of the last hour is not kept yet; it is tried again", err)
+		wk.logError("the results of the last hour are not stored yet; retrying", err)
 	case done:
 		wk.kept.Store(full)
 	}
@@ -65,22 +65,22 @@ func (wk *worker) settle(now int64) {
 // Where very many signals come, trackers are kept before the hour is over: a restart reads the signals since then
 // again, and their segments are in memory until then.
 const (
-	takenMost  = 50_000    // inputs of a tracker; less where there are many trackers
-	takenLeast = 5_000     // that is what a tracker takes in within an hour or more in any plant
-	takenAll   = 5_000_000 // inputs of all trackers together, about
-	comeLeast  = 1_000     // segments and issues of a tracker, which no ordinary hour makes
+	maxTaken    = 50_000    // inputs of a tracker; less where there are many trackers
+	minTaken    = 5_000     // the inputs of an hour or more in any plant
+	maxTakenAll = 5_000_000 // inputs of all trackers together, about
+	minOutputs  = 1_000     // segments and issues of a tracker, which no ordinary hour makes
 )
 
-// keepEarly keeps trackers that have taken in very much, and where outputs take too much memory those that have more
-// than their share of them: whole minutes, so that it is once a minute at most.
-func (wk *worker) keepEarly() {
+// storeEarly stores trackers that have processed very many inputs, and, if results take too much memory, those with
+// more than their share of them. It stores whole minutes, so that this happens once a minute at most.
+func (wk *worker) storeEarly() {
 	if len(wk.trackers) == 0 {
 		return
 	}
-	taken := max(takenLeast, min(takenMost, takenAll/len(wk.trackers)))
+	taken := max(minTaken, min(maxTaken, maxTakenAll/len(wk.trackers)))
 	share := math.MaxInt
-	if most := outputsMost / wk.f.share() / 8; wk.outputs > most {
-		share = max(comeLeast, most/len(wk.trackers))
+	if most := maxOutputs / wk.f.share() / 8; wk.outputs > most {
+		share = max(minOutputs, most/len(wk.trackers))
 	}
 	var trackers []*tracker
 	until := int64(0)
@@ -92,13 +92,13 @@ func (wk *worker) keepEarly() {
 		tr.mu.Unlock()
 	}
 	started := time.Now()
-	for batch := range slices.Chunk(trackers, keepBatch/5) {
-		err := wk.keepAs(batch, until, func(tr *tracker) int64 { return tr.watermark })
+	for batch := range slices.Chunk(trackers, storeBatch/5) {
+		err := wk.storeAt(batch, until, func(tr *tracker) int64 { return tr.watermark })
 		switch {
 		case errors.Is(err, errNotNow):
 			return
 		case err != nil:
-			wk.trouble("the history of a station with very many signals is not stored yet; it is tried again", err)
+			wk.logError("the history of a station with very many signals is not stored yet; retrying", err)
 			return
 		}
 		if wk.since(started) > slotTime {
@@ -107,19 +107,19 @@ func (wk *worker) keepEarly() {
 	}
 }
 
-var errNotNow = errors.New("signals of that time are on their way")
+var errNotNow = errors.New("signals of that time are not processed yet")
 
-// keep keeps all trackers whose bases have taken in what was before a moment, a full hour. It is false when that has to
-// be tried again in a moment.
-func (wk *worker) keep(at int64) (bool, error) {
+// storeHour stores all trackers whose bases have processed everything before a full hour. It returns false if that must
+// be retried in a moment.
+func (wk *worker) storeHour(at int64) (bool, error) {
 	var trackers []*tracker
 	for _, tr := range wk.trackers {
-		if tr.backfill.near.from == 0 && tr.reached(at) { // one that is to be computed again from far back goes on meanwhile
+		if tr.backfill.near.from == 0 && tr.reached(at) { // a staged run goes on meanwhile
 			trackers = append(trackers, tr)
 		}
 	}
-	for batch := range slices.Chunk(trackers, keepBatch) {
-		err := wk.keepTrackers(batch, at)
+	for batch := range slices.Chunk(trackers, storeBatch) {
+		err := wk.storeTrackers(batch, at)
 		if errors.Is(err, errNotNow) {
 			return false, nil
 		}
@@ -130,11 +130,11 @@ func (wk *worker) keep(at int64) (bool, error) {
 			return false, err
 		}
 		for _, tr := range batch { // one that cannot be must not be in the way of the others
-			switch err := wk.keepTrackers([]*tracker{tr}, at); {
+			switch err := wk.storeTrackers([]*tracker{tr}, at); {
 			case errors.Is(err, errNotNow):
 				return false, nil
 			case err != nil:
-				wk.trouble("what came of the last hour at the station "+tr.code+" is not kept; it is computed again", err)
+				wk.logError("the results of the last hour at station "+tr.code+" cannot be stored; they are recomputed", err)
 				tr.mu.Lock()
 				tr.markLate(tr.through)
 				tr.backfill.retry = at + hour
@@ -145,13 +145,13 @@ func (wk *worker) keep(at int64) (bool, error) {
 	return true, nil
 }
 
-// keepTrackers keeps some trackers in one transaction, as they were at a full hour.
-func (wk *worker) keepTrackers(batch []*tracker, at int64) error {
-	return wk.keepAs(batch, at, func(*tracker) int64 { return at })
+// storeTrackers stores trackers in one transaction, as they were at a full hour.
+func (wk *worker) storeTrackers(batch []*tracker, at int64) error {
+	return wk.storeAt(batch, at, func(*tracker) int64 { return at })
 }
 
-// keepAs keeps some trackers in one transaction, each as it was at a moment of its own, up to the moment until.
-func (wk *worker) keepAs(batch []*tracker, until int64, at func(tr *tracker) int64) error {
+// storeAt stores trackers in one transaction, each as it was at its own moment, not after until.
+func (wk *worker) storeAt(batch []*tracker, until int64, at func(tr *tracker) int64) error {
 	through := make([]int64, len(batch))
 	err := wk.f.cfg.Store.Update(func(tx *kv.Tx) error {
 		told, err := wk.f.cfg.Signals.Settle(tx, wk.account, until)
@@ -162,11 +162,11 @@ func (wk *worker) keepAs(batch []*tracker, until int64, at func(tr *tracker) int
 			return errNotNow
 		}
 		for i, tr := range batch {
-			if through[i], err = wk.keepTracker(tx, tr, at(tr)); err != nil {
+			if through[i], err = wk.storeTracker(tx, tr, at(tr)); err != nil {
 				return err
 			}
 			if tr.backfill.farOpen() || tr.gap != 0 {
-				continue // the marks stand for what the tracker does not know
+				continue // the marks are still needed for inputs that the tracker does not have
 			}
 			if err := unmark(tx, wk.account, tr.code); err != nil {
 				return err
@@ -180,25 +180,26 @@ func (wk *worker) keepAs(batch []*tracker, until int64, at func(tr *tracker) int
 	for i, tr := range batch {
 		tr.mu.Lock()
 		tr.through = through[i]
-		events := tr.settled.Events // which rules are still to be told of
+		events := tr.settled.Events // rules are not notified of them yet
 		tr.settled = tr.settled.from(tr.through)
-		tr.settled.Segments = slices.Clone(tr.settled.Segments) // what is kept is to be forgotten
+		tr.settled.Segments = slices.Clone(tr.settled.Segments) // frees the memory of stored segments
 		tr.settled.Events = events
 		tr.hour, tr.taken = nil, 0
-		tr.forgetTold(wk.f.now())
+		tr.pruneDelivered(wk.f.now())
 		tr.version++
 		tr.mu.Unlock()
 	}
 	return nil
 }
 
-// reached reports whether the tracker's base can be kept as it was at a full hour.
+// reached reports whether the tracker's base can be stored as it was at a full hour.
 func (tr *tracker) reached(at int64) bool {
 	return tr.watermark == at || tr.hour != nil && tr.hour.at == at
 }
 
-// keepTracker keeps what a tracker's base gave out, and the base; it gives the moment up to which that is.
-func (wk *worker) keepTracker(tx *kv.Tx, tr *tracker, at int64) (int64, error) {
+// storeTracker stores the results and the state of a tracker's base. It returns the time up to which results are
+// stored, in ms.
+func (wk *worker) storeTracker(tx *kv.Tx, tr *tracker, at int64) (int64, error) {
 	base, settled := tr.base, tr.settled
 	if tr.watermark != at {
 		base, settled = tr.hour.base, tr.hour.settled
@@ -216,8 +217,8 @@ func (wk *worker) keepTracker(tx *kv.Tx, tr *tracker, at int64) (int64, error) {
 	return to, wk.sums(tx, wk.timeline, tr.code, tr.code, from, to)
 }
 
-// sums makes the kept sums of a station's UTC days that have time in [from, to) again. place is its code or its staging
-// copy.
+// sums recomputes the stored sums of a station's UTC days that overlap [from, to). place is the station's code or that
+// of its staging copy.
 func (wk *worker) sums(tx *kv.Tx, t *station.Timeline, code, place string, from, to int64) error {
 	for d := history.Day(from); d*day < to; d++ {
 		kept, through, err := wk.f.cfg.History.Detail(tx, wk.account, place, d*day, (d+1)*day)
@@ -231,7 +232,7 @@ func (wk *worker) sums(tx *kv.Tx, t *station.Timeline, code, place string, from,
 		if err != nil {
 			return err
 		}
-		rows, used, err := collect(t, code, calendar.UnitHour, d*day, through, monitor.Explain(kept.Segments, findings), kept.Minutes)
+		rows, used, err := sumRows(t, code, calendar.UnitHour, d*day, through, monitor.Explain(kept.Segments, findings), kept.Minutes)
 		if err != nil {
 			return err
 		}
@@ -246,8 +247,7 @@ func (wk *worker) sums(tx *kv.Tx, t *station.Timeline, code, place string, from,
 	return nil
 }
 
-// withOpen adds to the issues that are kept those that have time in the segments and go on: they are kept when they
-// end.
+// withOpen adds to stored issues the ongoing ones that overlap the segments. An ongoing issue is stored when it ends.
 func withOpen(issues []monitor.Issue, segments []monitor.Segment) []monitor.Issue {
 	for i := range segments {
 		g := &segments[i]
@@ -260,9 +260,9 @@ func withOpen(issues []monitor.Issue, segments []monitor.Segment) []monitor.Issu
 	return issues
 }
 
-// collect adds segments and minutes of [from, to) up by hour or minute, shift and SKU, and energy by the hour, each by
-// the rules of its time.
-func collect(t *station.Timeline, code string, unit calendar.Unit, from, to int64, segments []monitor.Segment, minutes []monitor.Minute) (rows []oee.Row, used []energy.Row, err error) {
+// sumRows sums segments and minutes in [from, to) by hour or minute, shift and SKU, and energy by hour, with the rules
+// of each time.
+func sumRows(t *station.Timeline, code string, unit calendar.Unit, from, to int64, segments []monitor.Segment, minutes []monitor.Minute) (rows []oee.Row, used []energy.Row, err error) {
 	tariffs, err := t.Tariffs(from, to)
 	if err != nil {
 		return nil, nil, err
@@ -290,7 +290,7 @@ func collect(t *station.Timeline, code string, unit calendar.Unit, from, to int6
 			continue
 		}
 		part := history.Cut(monitor.Outputs{Segments: segments, Minutes: minutes}, start, end)
-		more, err := priced(t, changes[i].Rules, unit, start, end, part)
+		more, err := valuedRows(t, changes[i].Rules, unit, start, end, part)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -301,8 +301,8 @@ func collect(t *station.Timeline, code string, unit calendar.Unit, from, to int6
 	return rows, used, nil
 }
 
-// priced makes the rows of [from, to), each with what a unit of its SKU was worth then.
-func priced(t *station.Timeline, r *station.Rules, unit calendar.Unit, from, to int64, out monitor.Outputs) (rows []oee.Row, err error) {
+// valuedRows returns the rows of [from, to) with the value of a unit of their SKU at the time.
+func valuedRows(t *station.Timeline, r *station.Rules, unit calendar.Unit, from, to int64, out monitor.Outputs) (rows []oee.Row, err error) {
 	by := r.OEE
 	by.Unit = unit
 	if !by.Money || by.Values != nil {

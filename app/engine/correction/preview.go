@@ -53,8 +53,8 @@ type Preview struct {
 // maxEffects limits a preview, in station days: each takes some hundredths of a second.
 const maxEffects = 200
 
-// Rehearse previews a correction. Errors are those of Make, and ctx's.
-func (s *Service) Rehearse(ctx context.Context, p auth.Principal, in Input) (*Preview, error) {
+// Preview previews a correction. Errors are those of Make, and ctx's.
+func (s *Service) Preview(ctx context.Context, p auth.Principal, in Input) (*Preview, error) {
 	if !p.Role.AtLeast(auth.Admin) {
 		return nil, errdefs.New(errdefs.Forbidden, "this needs the role %s; yours is %s", auth.Admin, p.Role)
 	}
@@ -65,8 +65,8 @@ func (s *Service) Rehearse(ctx context.Context, p auth.Principal, in Input) (*Pr
 	return s.preview(ctx, p.AccountID, t, t.With(c), c)
 }
 
-// RehearseUndo previews undoing a correction. Errors are those of Undo, and ctx's.
-func (s *Service) RehearseUndo(ctx context.Context, p auth.Principal, id string) (*Preview, error) {
+// PreviewUndo previews undoing a correction. Errors are those of Undo, and ctx's.
+func (s *Service) PreviewUndo(ctx context.Context, p auth.Principal, id string) (*Preview, error) {
 	c, t, err := s.standing(p.AccountID, id)
 	if err != nil {
 		return nil, err
@@ -94,11 +94,11 @@ func (s *Service) preview(ctx context.Context, accountID string, is, would *stat
 			break
 		}
 		from, to := days[0].Start, days[len(days)-1].End
-		before, err := s.cfg.Floor.Rehearse(ctx, accountID, is, code, from, to)
+		before, err := s.cfg.Floor.Preview(ctx, accountID, is, code, from, to)
 		if err != nil {
 			return nil, err
 		}
-		after, err := s.cfg.Floor.Rehearse(ctx, accountID, would, code, from, to)
+		after, err := s.cfg.Floor.Preview(ctx, accountID, would, code, from, to)
 		if err != nil {
 			return nil, err
 		}
