@@ -11,6 +11,7 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/history"
+	"opsmon/app/engine/ledger"
 	"opsmon/app/engine/station"
 	"opsmon/app/idempotency"
 	"opsmon/app/ingest/signal"
@@ -57,6 +58,7 @@ func checkRecords(store *kv.Store, now time.Time, report func(string)) error {
 		issue.Check(tx, known, report)
 		history.Check(tx, known, report)
 		station.Check(tx, known, report)
+		ledger.Check(tx, known, report)
 		floor.Check(tx, known, report)
 		idempotency.Check(tx, known, report)
 		schedule.Check(tx, known, report)

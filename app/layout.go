@@ -22,7 +22,8 @@ import (
 //	historyState, historyFormat, historyLost
 //	stationBoard, correction, revisionEffect, ruleChange,          package station
 //	skuChange, tariffChange, ruleParts
-//	ledger, ledgerLate, ledgerLink, ledgerAgain                    package floor
+//	ledger, ledgerLate, ledgerLink                                 package ledger
+//	ledgerAgain                                                    package floor
 //	once, onceAge, refused, refusedAge                             package idempotency
 //	schedule, scheduleAt, scheduleOpen, schedulePlan,              package schedule
 //	production, productionAt

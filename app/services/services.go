@@ -16,6 +16,7 @@ import (
 	"opsmon/app/engine/correction"
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/history"
+	"opsmon/app/engine/ledger"
 	"opsmon/app/engine/report"
 	"opsmon/app/engine/station"
 	"opsmon/app/idempotency"
@@ -67,7 +68,7 @@ type Services struct {
 // Buckets are the names of the buckets of all services.
 func Buckets() []string {
 	return slices.Concat(account.Buckets(), audit.Buckets(), auth.Buckets(), signal.Buckets(), issue.Buckets(), history.Buckets(),
-		station.Buckets(), floor.Buckets(), idempotency.Buckets(), schedule.Buckets(), task.Buckets(), message.Buckets())
+		station.Buckets(), ledger.Buckets(), floor.Buckets(), idempotency.Buckets(), schedule.Buckets(), task.Buckets(), message.Buckets())
 }
 
 // Open opens the services on a store, whose buckets are Buckets. The caller closes them.

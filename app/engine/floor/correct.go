@@ -3,6 +3,7 @@ package floor
 import (
 	"time"
 
+	"opsmon/app/engine/ledger"
 	"opsmon/app/errdefs"
 )
 
@@ -15,7 +16,7 @@ func (w *Work) Backfill(stationCode string, from int64) error {
 	if old, ok := w.later[stationCode]; !ok || from < old {
 		w.later[stationCode] = from
 	}
-	return markLate(w.Tx, w.Account, stationCode, from)
+	return ledger.MarkLate(w.Tx, w.Account, stationCode, from)
 }
 
 // Follow recomputes late stations, with other work in between, until none is left, the caller's patience ends, or all

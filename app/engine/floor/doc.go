@@ -55,9 +55,5 @@
 //
 // The bucket tree:
 //
-//	ledger     (account, (station, (at ms, number))) -> what happened there, by whom: for as long as signals are kept, and
-//	           as what goes on began
-//	ledgerLink (account, (station, device)) -> since when, ms: the live connections that there are
-//	ledgerLate (account, station) -> earliest moment, ms, from which it is to be computed again
 //	ledgerAgain (account, station) -> the record of the station's staged backfill
 package floor

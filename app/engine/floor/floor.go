@@ -9,6 +9,7 @@ import (
 	"opsmon/app/account"
 	"opsmon/app/deliver/event"
 	"opsmon/app/engine/history"
+	"opsmon/app/engine/ledger"
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
@@ -167,6 +168,20 @@ func (f *Floor) started(accountID string) *worker {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.workers[accountID]
+}
+
+// Sweep removes entries of the ledger that are older than the state from which the oldest stored signals are computed.
+// While signals are held, it removes nothing.
+func (f *Floor) Sweep(ctx context.Context) error {
+	if f.cfg.Signals.Held() {
+		return nil
+	}
+	oldest := f.now() - f.cfg.Signals.Retention().Milliseconds()
+	oldest -= oldest % day
+	return ledger.Prune(ctx, f.cfg.Store, func(tx *kv.Tx, account, station string) (int64, bool, error) {
+		at, state, err := f.cfg.History.StateBefore(tx, account, station, oldest+1)
+		return at, state != nil, err
+	})
 }
 
 // Close stops the workers. Results that are not stored are recomputed from the log at the next start.

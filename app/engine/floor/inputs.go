@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"opsmon/app/engine/ledger"
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/station"
 	"opsmon/kv"
@@ -53,7 +54,7 @@ func (wk *worker) readChunk(t *station.Timeline, code string, from, to int64) (c
 		c.inputs = append(c.inputs, InputOf(&signals[i]))
 	}
 	err = wk.f.cfg.Store.View(func(tx *kv.Tx) error {
-		more, err := readLedger(tx, wk.account, code, from, end)
+		more, err := ledger.Read(tx, wk.account, code, from, end)
 		c.inputs = append(c.inputs, more...)
 		return err
 	})
@@ -113,13 +114,9 @@ func (wk *worker) origin(t *station.Timeline, code string) (int64, error) {
 	}
 	began := at
 	err = wk.f.cfg.Store.View(func(tx *kv.Tx) error {
-		first, end := ledgerKey(wk.account, code, 0, 0), ledgerKey(wk.account, code, at, 0)
-		for item, err := range ledger.Scan(tx, ledger.Between(first, end)) {
-			if err != nil {
-				return err
-			}
-			at = int64(item.Key.B.B.A)
-			break
+		if first, ok, err := ledger.First(tx, wk.account, code, 0, at); ok || err != nil {
+			at = first
+			return err
 		}
 		return nil
 	})
@@ -135,14 +132,9 @@ func (wk *worker) gapAfter(t *station.Timeline, code string, from int64) (int64,
 	if err != nil || ok && last*day >= from {
 		return from, err
 	}
-	err = wk.f.cfg.Store.View(func(tx *kv.Tx) error {
-		ok = false
-		first, end := ledgerKey(wk.account, code, from, 0), ledgerKey(wk.account, code, math.MaxInt64, 0)
-		for _, err := range ledger.Scan(tx, ledger.Between(first, end)) {
-			ok = true
-			return err
-		}
-		return nil
+	err = wk.f.cfg.Store.View(func(tx *kv.Tx) (err error) {
+		_, ok, err = ledger.First(tx, wk.account, code, from, math.MaxInt64)
+		return err
 	})
 	if err != nil || ok {
 		return from, err

@@ -5,15 +5,10 @@ import (
 	"log/slog"
 	"slices"
 
+	"opsmon/app/engine/ledger"
 	"opsmon/app/engine/monitor"
 	"opsmon/kv"
 )
-
-// links holds the live connections of devices, as long as they last: when the service ends without a word they are those
-// that ended with it.
-var links = kv.NewBucket("ledgerLink", kv.PairOf(kv.String, kv.PairOf(kv.String, kv.String)), kv.JSON[int64]()) // (account, (station, device)) -> since when, ms
-
-type linkKey = kv.Pair[string, kv.Pair[string, string]]
 
 // linkGrace is how long a device may be disconnected without a record, in ms. A device with a bad radio reconnects all
 // the time, and each time would store two records for each of its stations. It equals the shortest timeout after which
@@ -101,17 +96,16 @@ func (wk *worker) dueLinks() []linked {
 
 // link records the beginning or end of a connection, once.
 func (w *Work) link(code, device string, at int64, up bool) error {
-	k := linkKey{A: w.Account, B: kv.Pair[string, string]{A: code, B: device}}
-	if links.Has(w.Tx, k) == up {
+	if ledger.Linked(w.Tx, w.Account, code, device) == up {
 		return nil
 	}
 	if _, err := w.Record(code, monitor.Input{At: at, Kind: monitor.InputLink, Source: device, Up: up}); err != nil {
 		return err
 	}
 	if up {
-		return links.Put(w.Tx, k, at)
+		return ledger.SetLink(w.Tx, w.Account, ledger.Link{Station: code, Device: device, Since: at})
 	}
-	return links.Delete(w.Tx, k)
+	return ledger.DeleteLink(w.Tx, w.Account, code, device)
 }
 
 // heard returns the time of the last arrival before the start, in ms; 0 if it is unknown.
@@ -129,28 +123,21 @@ func (wk *worker) heard() (last int64) {
 // unlink ends the connections that were live when the service last stopped, at the time of the last arrival.
 func (wk *worker) unlink(last int64) {
 	err := wk.update(func(w *Work) error {
-		type lost struct {
-			code, device string
-			since        int64
-		}
-		var list []lost
-		for item, err := range links.Scan(w.Tx, kv.Under(links, wk.account)) {
+		var list []ledger.Link
+		for l, err := range ledger.Links(w.Tx, wk.account) {
 			if err != nil {
 				return err
 			}
-			list = append(list, lost{item.Key.B.A, item.Key.B.B, item.Value})
-		}
-		if len(list) == 0 {
-			return nil
+			list = append(list, l)
 		}
 		for _, l := range list {
-			if w.worker.trackers[l.code] == nil {
-				if err := links.Delete(w.Tx, linkKey{A: wk.account, B: kv.Pair[string, string]{A: l.code, B: l.device}}); err != nil {
+			if w.worker.trackers[l.Station] == nil {
+				if err := ledger.DeleteLink(w.Tx, wk.account, l.Station, l.Device); err != nil {
 					return err
 				}
 				continue
 			}
-			if err := w.link(l.code, l.device, max(l.since, last), false); err != nil {
+			if err := w.link(l.Station, l.Device, max(l.Since, last), false); err != nil {
 				return err
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"opsmon/app/engine/history"
+	"opsmon/app/engine/ledger"
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/station"
 	"opsmon/app/ingest/signal"
@@ -90,12 +91,11 @@ func (wk *worker) recall(tx *kv.Tx, tr *tracker, now int64) error {
 		b.add(at, now)
 		b.lost = true
 	}
-	switch at, err := lateMarks.Get(tx, k); {
-	case err == nil:
+	if at, ok, err := ledger.Late(tx, wk.account, tr.code); err != nil {
+		return err
+	} else if ok {
 		b.add(at, now)
 		b.entered = now-at <= openWindow
-	case !errors.Is(err, kv.ErrNotFound):
-		return err
 	}
 	return nil
 }

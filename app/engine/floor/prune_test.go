@@ -10,6 +10,7 @@ import (
 
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/floor/floortest"
+	"opsmon/app/engine/ledger"
 	"opsmon/app/engine/monitor"
 	"opsmon/app/test/apptest"
 	"opsmon/kv"
@@ -184,7 +185,9 @@ func TestShortAbsencesOfADevice(t *testing.T) {
 func checked(t *testing.T, r *floortest.Rig) {
 	t.Helper()
 	err := r.Store.View(func(tx *kv.Tx) error {
-		floor.Check(tx, map[string]bool{floortest.Account: true}, func(problem string) { t.Errorf("check: %s", problem) })
+		check := func(problem string) { t.Errorf("check: %s", problem) }
+		ledger.Check(tx, map[string]bool{floortest.Account: true}, check)
+		floor.Check(tx, map[string]bool{floortest.Account: true}, check)
 		return nil
 	})
 	if err != nil {

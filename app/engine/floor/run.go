@@ -2,9 +2,11 @@ package floor
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"opsmon/app/engine/history"
+	"opsmon/app/engine/ledger"
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/station"
 	"opsmon/app/ingest/signal"
@@ -20,6 +22,25 @@ type step struct {
 	unsure  int64   // a signal of this time or later may be missing, ms; 0: none
 	results outputs // from the run's through on, with those that are not final yet
 	record  backfillRecord
+}
+
+// backfills holds the records of staged runs.
+var backfills = kv.NewBucket("ledgerAgain", kv.PairOf(kv.String, kv.String), kv.JSON[backfillRecord]())
+
+// Buckets names the buckets of this room, for kv.Config.Buckets.
+func Buckets() []string { return []string{backfills.Name()} }
+
+// Check reports records of backfills that cannot be read or that belong to an unknown account.
+func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
+	for item, err := range backfills.Scan(tx, kv.Range{}) {
+		if err != nil {
+			report(fmt.Sprintf("records of backfills: %v", err))
+			return
+		}
+		if !known[item.Key.A] {
+			report(fmt.Sprintf("a backfill names the account %q, which does not exist", item.Key.A))
+		}
+	}
 }
 
 // backfillNear computes stations again in one step each, and commits all of them in one transaction, so that a plant
@@ -82,10 +103,10 @@ func (wk *worker) beginStaging(tr *tracker) (err error) {
 		} else if ok {
 			r.Late = earlier(r.Late, max(at, 1))
 		}
-		if at, err := lateMarks.Get(tx, k); err == nil {
-			r.Late = earlier(r.Late, max(at, 1))
-		} else if !errors.Is(err, kv.ErrNotFound) {
+		if at, ok, err := ledger.Late(tx, wk.account, tr.code); err != nil {
 			return err
+		} else if ok {
+			r.Late = earlier(r.Late, max(at, 1))
 		}
 		if err := unmark(tx, wk.account, tr.code); err != nil {
 			return err
@@ -255,7 +276,7 @@ func (wk *worker) reach(tx *kv.Tx, steps []*step, must bool) error {
 			continue
 		}
 		s.unsure = max(before, 1)
-		if err := markLate(tx, wk.account, code, s.unsure); err != nil {
+		if err := ledger.MarkLate(tx, wk.account, code, s.unsure); err != nil {
 			return err
 		}
 	}
@@ -326,10 +347,7 @@ func unmark(tx *kv.Tx, account, code string) error {
 	if err := signal.Accounted(tx, account, code); err != nil {
 		return err
 	}
-	if k := (kv.Pair[string, string]{A: account, B: code}); lateMarks.Has(tx, k) {
-		return lateMarks.Delete(tx, k)
-	}
-	return nil
+	return ledger.Unmark(tx, account, code)
 }
 
 // committed moves the run on behind a step that is stored, or has the tracker take the last one over.
@@ -379,7 +397,7 @@ func (wk *worker) abandon(tx *kv.Tx, tr *tracker) error {
 	if err := wk.f.cfg.History.Forget(tx, wk.account, history.Staging(tr.code), 0); err != nil {
 		return err
 	}
-	if err := markLate(tx, wk.account, tr.code, r.Late); err != nil {
+	if err := ledger.MarkLate(tx, wk.account, tr.code, r.Late); err != nil {
 		return err
 	}
 	return backfills.Delete(tx, kv.Pair[string, string]{A: wk.account, B: tr.code})

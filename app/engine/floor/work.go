@@ -2,11 +2,11 @@ package floor
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"opsmon/app/audit"
 	"opsmon/app/deliver/event"
+	"opsmon/app/engine/ledger"
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
@@ -111,7 +111,7 @@ func (w *Work) updateSums() error {
 			return err
 		}
 		if tr.backfill.run != nil { // which knows nothing of it
-			if err := markLate(w.Tx, wk.account, code, from); err != nil {
+			if err := ledger.MarkLate(w.Tx, wk.account, code, from); err != nil {
 				return err
 			}
 		}
@@ -240,15 +240,8 @@ func (w *Work) Record(stationCode string, in monitor.Input) (number uint64, err 
 	if w.Dry {
 		return 0, nil
 	}
-	r, err := newRecord(&in, w.Now, w.By)
-	if err != nil {
+	if number, err = ledger.Add(w.Tx, w.Account, stationCode, &in, w.Now, w.By); err != nil {
 		return 0, err
-	}
-	if number, err = ledger.Next(w.Tx); err != nil {
-		return 0, err
-	}
-	if err := ledger.Put(w.Tx, ledgerKey(w.Account, stationCode, in.At, number), r); err != nil {
-		return 0, fmt.Errorf("record at %s: %w", stationCode, err)
 	}
 	if err := w.markIfLate(stationCode, in.At); err != nil {
 		return 0, err
@@ -265,24 +258,16 @@ func (w *Work) Record(stationCode string, in monitor.Input) (number uint64, err 
 // Cancel marks the record of a moment, in ms, and number as cancelled: it stays in the ledger and no longer counts.
 // errdefs.NotFound.
 func (w *Work) Cancel(stationCode string, at int64, number uint64) error {
-	k := ledgerKey(w.Account, stationCode, at, number)
-	r, err := ledger.Get(w.Tx, k)
-	if errors.Is(err, kv.ErrNotFound) {
-		return errNoRecord
-	}
-	if err != nil || r.Cancelled != 0 {
-		return err
-	}
-	r.Cancelled = w.Now
-	if err := ledger.Put(w.Tx, k, r); err != nil {
+	in, cancelled, err := ledger.Cancel(w.Tx, w.Account, stationCode, at, number, w.Now)
+	if err != nil || !cancelled {
 		return err
 	}
 	w.backfillFrom(stationCode, at)
-	if err := markLate(w.Tx, w.Account, stationCode, at); err != nil {
+	if err := ledger.MarkLate(w.Tx, w.Account, stationCode, at); err != nil {
 		return err
 	}
 	for _, rule := range w.worker.f.rules {
-		if err := rule.Cancelled(w, stationCode, r.input(at)); err != nil {
+		if err := rule.Cancelled(w, stationCode, in); err != nil {
 			return err
 		}
 	}
@@ -298,7 +283,7 @@ func (w *Work) markIfLate(code string, at int64) error {
 	if !late {
 		return nil
 	}
-	return markLate(w.Tx, w.Account, code, at)
+	return ledger.MarkLate(w.Tx, w.Account, code, at)
 }
 
 func (w *Work) backfillFrom(code string, at int64) {

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"opsmon/app/account"
+	"opsmon/app/engine/ledger"
 	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
 	"opsmon/app/ingest/signal"
@@ -252,7 +253,7 @@ func (wk *worker) clockBack(now int64) {
 			if err := wk.abandon(tx, tr); err != nil {
 				return err
 			}
-			if err := markLate(tx, wk.account, tr.code, now); err != nil {
+			if err := ledger.MarkLate(tx, wk.account, tr.code, now); err != nil {
 				return err
 			}
 		}

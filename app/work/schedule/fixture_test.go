@@ -12,6 +12,7 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/floor/floortest"
+	"opsmon/app/engine/ledger"
 	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
 	"opsmon/app/ingest/signal"
@@ -45,7 +46,9 @@ func newPlant(t *testing.T, change ...string) *plant {
 		err := p.Store.View(func(tx *kv.Tx) error {
 			known := map[string]bool{account: true}
 			schedule.Check(tx, known, func(problem string) { t.Errorf("check: %s", problem) })
-			floor.Check(tx, known, func(problem string) { t.Errorf("check: %s", problem) })
+			report := func(problem string) { t.Errorf("check: %s", problem) }
+			ledger.Check(tx, known, report)
+			floor.Check(tx, known, report)
 			return nil
 		})
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 	"opsmon/app/deliver/event"
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/history"
+	"opsmon/app/engine/ledger"
 	"opsmon/app/engine/station"
 	"opsmon/app/ingest/signal"
 	"opsmon/kv"
@@ -74,7 +75,7 @@ type Rig struct {
 
 // Buckets are those that a Rig's store has, for who adds more.
 func Buckets() []string {
-	return slices.Concat(account.Buckets(), audit.Buckets(), signal.Buckets(), floor.Buckets(), history.Buckets(), station.Buckets())
+	return slices.Concat(account.Buckets(), audit.Buckets(), signal.Buckets(), ledger.Buckets(), floor.Buckets(), history.Buckets(), station.Buckets())
 }
 
 // New makes a Rig of a manifest, whose account is Account; more names further buckets. Open must be called before the

@@ -1,4 +1,4 @@
-package floor
+package ledger
 
 import (
 	"context"
@@ -8,25 +8,19 @@ import (
 	"opsmon/kv"
 )
 
-// Sweep removes entries of the ledger that are older than the state from which the oldest stored signals are computed.
-// It keeps what is ongoing at that time: running schedules with everything since they started, manual downtime, and
-// live connections. While signals are held, it removes nothing.
-func (f *Floor) Sweep(ctx context.Context) error {
-	now := f.now()
-	if f.cfg.Signals.Held() {
-		return nil
-	}
-	oldest := now - f.cfg.Signals.Retention().Milliseconds()
-	oldest -= oldest % day
+// Prune removes the entries of each station that lie before a moment, in ms, but keeps what is ongoing then: running
+// schedules with everything since they started, manual downtime, and live connections. before returns the moment of a
+// station; false keeps everything. Errors: the store's, before's, ctx's.
+func Prune(ctx context.Context, store *kv.Store, before func(tx *kv.Tx, account, station string) (at int64, ok bool, err error)) error {
 	from := kv.Range{}
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		var k placeKey
+		var k entryKey
 		found := false
-		err := f.cfg.Store.View(func(tx *kv.Tx) error {
-			for item, err := range ledger.Scan(tx, from) {
+		err := store.View(func(tx *kv.Tx) error {
+			for item, err := range entries.Scan(tx, from) {
 				if err != nil {
 					return err
 				}
@@ -39,15 +33,15 @@ func (f *Floor) Sweep(ctx context.Context) error {
 			return err
 		}
 		for more := true; more && err == nil; {
-			err = f.cfg.Store.Update(func(tx *kv.Tx) (err error) {
-				more, err = f.pruneStation(tx, k.A, k.B.A, oldest)
+			err = store.Update(func(tx *kv.Tx) (err error) {
+				more, err = pruneStation(tx, k.A, k.B.A, before)
 				return err
 			})
 		}
 		if err != nil {
 			return err
 		}
-		from = ledger.From(ledgerKey(k.A, k.B.A+"\x00", 0, 0))
+		from = entries.From(keyOf(k.A, k.B.A+"\x00", 0, 0))
 	}
 }
 
@@ -55,9 +49,9 @@ func (f *Floor) Sweep(ctx context.Context) error {
 const pruneBatch = 1000
 
 // pruneStation removes a batch of a station's old entries; more reports whether there are more.
-func (f *Floor) pruneStation(tx *kv.Tx, account, station string, oldest int64) (more bool, err error) {
-	at, state, err := f.cfg.History.StateBefore(tx, account, station, oldest+1)
-	if err != nil || state == nil {
+func pruneStation(tx *kv.Tx, account, station string, before func(tx *kv.Tx, account, station string) (int64, bool, error)) (more bool, err error) {
+	at, ok, err := before(tx, account, station)
+	if err != nil || !ok {
 		return false, err
 	}
 	going, err := ongoingAt(tx, account, station, at)
@@ -65,7 +59,7 @@ func (f *Floor) pruneStation(tx *kv.Tx, account, station string, oldest int64) (
 		return false, err
 	}
 	n := 0
-	for item, err := range ledger.Scan(tx, ledger.Between(ledgerKey(account, station, 0, 0), ledgerKey(account, station, going.since, 0))) {
+	for item, err := range entries.Scan(tx, entries.Between(keyOf(account, station, 0, 0), keyOf(account, station, going.since, 0))) {
 		if err != nil {
 			return false, err
 		}
@@ -75,7 +69,7 @@ func (f *Floor) pruneStation(tx *kv.Tx, account, station string, oldest int64) (
 		if n++; n > pruneBatch {
 			return true, nil
 		}
-		if err := ledger.Delete(tx, item.Key); err != nil {
+		if err := entries.Delete(tx, item.Key); err != nil {
 			return false, err
 		}
 	}
@@ -92,7 +86,7 @@ type ongoingSet struct {
 func ongoingAt(tx *kv.Tx, account, station string, moment int64) (ongoingSet, error) {
 	out := ongoingSet{moment, map[string]uint64{}}
 	schedules, manual := map[string]int64{}, int64(math.MaxInt64)
-	for item, err := range ledger.Scan(tx, ledger.Between(ledgerKey(account, station, 0, 0), ledgerKey(account, station, moment, 0))) {
+	for item, err := range entries.Scan(tx, entries.Between(keyOf(account, station, 0, 0), keyOf(account, station, moment, 0))) {
 		if err != nil {
 			return out, err
 		}
