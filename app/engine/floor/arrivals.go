@@ -216,7 +216,7 @@ func (wk *worker) feed(tr *tracker, list []signal.Signal) {
 	inputs := make([]monitor.Input, 0, min(len(list), feedBatch))
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
-	was := tr.pending.len()
+	was := tr.pending.Len()
 	for batch := range slices.Chunk(list, feedBatch) {
 		inputs = inputs[:0]
 		for i := range batch {
@@ -225,13 +225,13 @@ func (wk *worker) feed(tr *tracker, list []signal.Signal) {
 		tr.feedAll(inputs)
 	}
 	wk.relieve(tr, maxTrackerPending)
-	wk.pending += tr.pending.len() - was
+	wk.pending += tr.pending.Len() - was
 }
 
 // relieve has the base of a tracker with more than most pending inputs process the oldest half of them, so that this
 // happens rarely. The caller holds the tracker's mu.
 func (wk *worker) relieve(tr *tracker, most int) {
-	if tr.pending.len() <= most || tr.backfill.busy {
+	if tr.pending.Len() <= most || tr.backfill.busy {
 		return
 	}
 	if err := tr.settleMost(most/2, wk.f.now()-minSettle); err != nil {
@@ -257,11 +257,11 @@ func (wk *worker) relieveAll() {
 		if len(tr.fresh.Segments) > gave {
 			wk.relieve(tr, 0)
 		}
-		held.total += tr.pending.len()
-		tr.pending.weigh(held.by, tr.pending.len())
+		held.total += tr.pending.Len()
+		tr.pending.Weigh(held.by, tr.pending.Len())
 		n := tr.outputs()
 		output.total += n
-		tr.pending.weigh(output.by, n)
+		tr.pending.Weigh(output.by, n)
 		tr.mu.Unlock()
 	}
 	wk.pending, wk.outputs = held.total, output.total

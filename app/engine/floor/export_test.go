@@ -49,7 +49,7 @@ func (f *Floor) Held(accountID string) (n int) {
 	}
 	_ = wk.do(func() {
 		for _, tr := range wk.trackers {
-			n += tr.pending.len()
+			n += tr.pending.Len()
 		}
 	})
 	return n
@@ -186,7 +186,7 @@ func (tr *tracker) strays() string {
 			points = points[1:]
 		}
 		if i < tr.applied {
-			if err := s.Apply(tr.pending.at(i)); err != nil {
+			if err := s.Apply(tr.pending.At(i)); err != nil {
 				return err.Error()
 			}
 			join(&gave, s.Take())

@@ -136,7 +136,7 @@ func (wk *worker) reconfigure(tr *tracker, after, now int64) error {
 		if in.Config.Revision <= after && in.At < tr.watermark {
 			continue
 		}
-		if !tr.pending.has(&in) {
+		if !tr.pending.Has(&in) {
 			tr.feed(in)
 		}
 	}
@@ -169,7 +169,7 @@ func (wk *worker) applySKUChanges(plan *station.Plan, tr *tracker, after, now in
 		case at < tr.watermark:
 			tr.markLate(at)
 		case tr.live != nil && at < tr.live.Now():
-			tr.rewind(tr.pending.before(at))
+			tr.rewind(tr.pending.Before(at))
 		}
 		for i := range tr.snapshots {
 			tr.snapshots[i].state.Relook()
@@ -192,8 +192,9 @@ func (tr *tracker) skus() (list []string) {
 	if code := tr.base.RunningSKU(); code != "" {
 		list = append(list, code)
 	}
-	for i := range tr.pending.rare {
-		if in := &tr.pending.rare[i]; (in.Kind == monitor.InputScheduleStart || in.Kind == monitor.InputScheduleChange) && in.Schedule.SKU != "" && !slices.Contains(list, in.Schedule.SKU) {
+	others := tr.pending.Others()
+	for i := range others {
+		if in := &others[i]; (in.Kind == monitor.InputScheduleStart || in.Kind == monitor.InputScheduleChange) && in.Schedule.SKU != "" && !slices.Contains(list, in.Schedule.SKU) {
 			list = append(list, in.Schedule.SKU)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"opsmon/app/engine/monitor"
+	"opsmon/app/engine/queue"
 	"opsmon/app/engine/station"
 	"opsmon/kv"
 )
@@ -18,7 +19,7 @@ type replay struct {
 	base        *monitor.State // has taken in everything before watermark; nil: not read yet
 	watermark   int64          // ms
 	out         outputs        // of base
-	pending     queue          // inputs from watermark on
+	pending     queue.Queue    // inputs from watermark on
 	checkpoints []checkpoint   // on the way, that are not stored
 	next        int64          // when the next of them is due, ms; 0: not known yet
 	read        int64          // what is earlier was read from the log and the ledger, ms
@@ -47,7 +48,7 @@ func (wk *worker) replay(t *station.Timeline, code string, r *replay, since, set
 		if err := r.take(c.inputs[:n], min(c.to, settled), now); err != nil {
 			return fmt.Errorf("station %s: %w", code, err)
 		}
-		r.pending.put(c.inputs[n:])
+		r.pending.Put(c.inputs[n:])
 		if err := r.settleMost(now); err != nil {
 			return fmt.Errorf("station %s: %w", code, err)
 		}
@@ -132,18 +133,18 @@ func nextCheckpoint(after, now int64) int64 {
 
 // settleMost takes in the oldest of the pending inputs where they are very many, as the station's tracker does.
 func (r *replay) settleMost(now int64) error {
-	n := r.pending.len() - maxTrackerPending
+	n := r.pending.Len() - maxTrackerPending
 	if n <= 0 {
 		return nil
 	}
-	to := min(r.pending.list[n-1].at+1, now-minSettle)
-	n = r.pending.before(to)
+	to := min(r.pending.Time(n-1)+1, now-minSettle)
+	n = r.pending.Before(to)
 	for i := range n {
-		if err := r.one(r.pending.at(i), now); err != nil {
+		if err := r.one(r.pending.At(i), now); err != nil {
 			return err
 		}
 	}
-	r.pending.drop(n)
+	r.pending.Drop(n)
 	r.reach(to, now)
 	return nil
 }
@@ -237,8 +238,8 @@ func (wk *worker) viewAt(tr *tracker, at int64) (monitor.View, error) {
 	if at >= tr.watermark {
 		defer tr.mu.Unlock()
 		s := tr.base.Clone()
-		for i := range tr.pending.before(at + 1) {
-			if err := s.Apply(tr.pending.at(i)); err != nil {
+		for i := range tr.pending.Before(at + 1) {
+			if err := s.Apply(tr.pending.At(i)); err != nil {
 				return monitor.View{}, err
 			}
 		}

@@ -39,7 +39,7 @@ func (wk *worker) settle(now int64) {
 			tr.gap = 0
 		}
 		if to > tr.watermark && (due || to-tr.watermark >= minute && (wk.since(started) < settleSlot || to-tr.watermark >= 2*minute)) {
-			if err = tr.settle(to); err == nil && tr.pending.len() > 0 { // readers find it ready
+			if err = tr.settle(to); err == nil && tr.pending.Len() > 0 { // readers find it ready
 				err = tr.refresh(now)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"opsmon/app/engine/monitor"
+	"opsmon/app/engine/queue"
 	"opsmon/app/ingest/signal"
 )
 
@@ -25,7 +26,7 @@ type tracker struct {
 	mu        sync.Mutex
 	base      *monitor.State // has taken in all inputs before watermark
 	watermark int64          // ms
-	pending   queue          // those from watermark on, in order
+	pending   queue.Queue    // those from watermark on, in order
 	hour      *passed        // the last full hour that the base has passed before it was stored; nil: none
 	live      *monitor.State // base with the first applied of pending; nil: to be made again
 	applied   int
@@ -111,7 +112,7 @@ func (tr *tracker) feedAll(inputs []monitor.Input) {
 	if n == len(inputs) {
 		return
 	}
-	if first := tr.pending.put(inputs[n:]); first < tr.applied {
+	if first := tr.pending.Put(inputs[n:]); first < tr.applied {
 		tr.rewind(first)
 	}
 }
@@ -195,9 +196,9 @@ func (tr *tracker) refresh(now int64) error {
 		tr.live, tr.applied, tr.fresh, tr.snapshots = tr.base.Clone(), 0, monitor.Outputs{}, nil
 	}
 	took := false
-	for tr.applied < tr.pending.len() && tr.pending.list[tr.applied].at <= now {
-		if err := tr.live.Apply(tr.pending.at(tr.applied)); err != nil {
-			return fmt.Errorf("station %s at %d: %w", tr.code, tr.pending.list[tr.applied].at, err)
+	for tr.applied < tr.pending.Len() && tr.pending.Time(tr.applied) <= now {
+		if err := tr.live.Apply(tr.pending.At(tr.applied)); err != nil {
+			return fmt.Errorf("station %s at %d: %w", tr.code, tr.pending.Time(tr.applied), err)
 		}
 		tr.applied++
 		took = true
@@ -237,10 +238,10 @@ func (tr *tracker) settle(to int64) error {
 
 // advance is settle without a full hour in between.
 func (tr *tracker) advance(to int64) error {
-	n := tr.pending.before(to)
+	n := tr.pending.Before(to)
 	for i := range n {
-		if err := tr.base.Apply(tr.pending.at(i)); err != nil {
-			return fmt.Errorf("station %s at %d: %w", tr.code, tr.pending.list[i].at, err)
+		if err := tr.base.Apply(tr.pending.At(i)); err != nil {
+			return fmt.Errorf("station %s at %d: %w", tr.code, tr.pending.Time(i), err)
 		}
 	}
 	tr.base.Advance(to)
@@ -248,7 +249,7 @@ func (tr *tracker) advance(to int64) error {
 	gave := tr.base.Take()
 	tr.settled.add(gave)
 	tr.settled.Segments = fit(tr.settled.Segments)
-	tr.pending.drop(n)
+	tr.pending.Drop(n)
 	tr.taken += n
 	tr.follow(n, lengthsOf(&gave))
 	return nil
@@ -257,7 +258,7 @@ func (tr *tracker) advance(to int64) error {
 // follow adjusts the live state after the base processed the first n inputs and gave out results of the given length,
 // which the live state already gave out. The caller holds mu.
 func (tr *tracker) follow(n int, gave lengths) {
-	if tr.live == nil || tr.applied < n || tr.pending.len() == 0 || !gave.within(lengthsOf(&tr.fresh)) {
+	if tr.live == nil || tr.applied < n || tr.pending.Len() == 0 || !gave.within(lengthsOf(&tr.fresh)) {
 		tr.live, tr.snapshots = nil, nil // to be made again when it is looked at
 		return
 	}
@@ -291,11 +292,11 @@ func (tr *tracker) outputs() int {
 // settleMost has the base process the oldest pending inputs until at most most are left, or none older than newest, in
 // ms. The caller holds mu.
 func (tr *tracker) settleMost(most int, newest int64) error {
-	n := tr.pending.len() - most
+	n := tr.pending.Len() - most
 	if n <= 0 {
 		return nil
 	}
-	if to := min(tr.pending.list[n-1].at+1, newest); to > tr.watermark {
+	if to := min(tr.pending.Time(n-1)+1, newest); to > tr.watermark {
 		return tr.settle(to)
 	}
 	return nil
@@ -342,7 +343,7 @@ func (tr *tracker) redeliver(list []monitor.Event) {
 
 // view returns the tracker's view at a moment that is not before its last input. The caller holds mu.
 func (tr *tracker) view(now int64) (monitor.View, error) {
-	if tr.pending.len() == 0 && tr.live == nil { // the base is as good, and most trackers of a large plant need no copy of it
+	if tr.pending.Len() == 0 && tr.live == nil { // the base is as good, and most trackers of a large plant need no copy of it
 		tr.fresh = monitor.Outputs{}
 		return tr.base.View(max(now, tr.watermark)), nil
 	}

@@ -165,7 +165,7 @@ func (wk *worker) prepare() {
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var all sync.WaitGroup
 	for _, tr := range wk.trackers {
-		if tr.pending.len() == 0 {
+		if tr.pending.Len() == 0 {
 			continue
 		}
 		slots <- struct{}{}

@@ -1,4 +1,5 @@
-package floor
+// Package queue holds the inputs of a station that are too young to be final, packed and in order.
+package queue
 
 import (
 	"encoding/binary"
@@ -10,20 +11,20 @@ import (
 	"opsmon/app/engine/monitor"
 )
 
-// queue holds inputs in order. A signal takes a few dozen bytes, where a monitor.Input takes some 500: the inputs of
-// two minutes are the largest part of an account's memory.
-type queue struct {
+// Queue holds inputs in order; the zero value is empty. A signal takes a few dozen bytes, where a monitor.Input takes
+// some 500: the inputs of two minutes are the largest part of an account's memory.
+type Queue struct {
 	list []entry
 	data []byte          // the signals, packed, in the order in which they came
-	dead int             // bytes of data that no entry refers to any more
-	rare []monitor.Input // what is no signal
-	gone int             // of rare, those that no entry refers to any more
+	dead int             // unused bytes of data
+	rare []monitor.Input // inputs that are not signals
+	gone int             // removed inputs in rare
 
 	sources []string // by number
 	number  map[string]int
 	held    []int // signals in the queue, by the number of their source
 
-	one *monitor.Input // what at returned last
+	one *monitor.Input // what At returned last
 }
 
 // entry is an input's moment and its place.
@@ -32,18 +33,25 @@ type entry struct {
 	ref int32 // where in data the signal begins; below 0: ^ref is the place in rare
 }
 
-// compactAfter is from how many bytes that are gone on the rest is worth moving together, and rareGone from how many
-// inputs that are no signals.
+// compactAfter is the number of unused bytes from which on compacting is worth it; rareGone is the number of removed
+// inputs that are not signals.
 const (
 	compactAfter = 4 << 10
 	rareGone     = 16
 )
 
-func (q *queue) len() int { return len(q.list) }
+// Len returns the number of inputs.
+func (q *Queue) Len() int { return len(q.list) }
 
-// at returns an input, which is valid until the next call. Its ID is left out when it is a signal: that counts only for
+// Time returns the moment of an input, in ms.
+func (q *Queue) Time(i int) int64 { return q.list[i].at }
+
+// Others returns the inputs that are not signals, and zero values for removed ones. The caller must not change them.
+func (q *Queue) Others() []monitor.Input { return q.rare }
+
+// At returns an input, which is valid until the next call. Its ID is left out when it is a signal: that counts only for
 // the order.
-func (q *queue) at(i int) *monitor.Input {
+func (q *Queue) At(i int) *monitor.Input {
 	e := q.list[i]
 	if e.ref < 0 {
 		return &q.rare[^e.ref]
@@ -55,12 +63,12 @@ func (q *queue) at(i int) *monitor.Input {
 	return q.one
 }
 
-// put adds inputs, which are in order, and returns the place of the first of them. It shares no memory with them.
-func (q *queue) put(inputs []monitor.Input) (first int) {
+// Put adds inputs, which are in order, and returns the place of the first of them. It shares no memory with them.
+func (q *Queue) Put(inputs []monitor.Input) (first int) {
 	if len(inputs) == 0 {
 		return len(q.list)
 	}
-	// As before: of two that cannot be told apart the one that came later is later.
+	// Of two equal inputs, the one that was added later comes later.
 	first = sort.Search(len(q.list), func(i int) bool { return q.compare(&inputs[0], q.list[i]) < 0 })
 	if first == len(q.list) {
 		for i := range inputs {
@@ -83,7 +91,7 @@ func (q *queue) put(inputs []monitor.Input) (first int) {
 }
 
 // compare is the order of an input and one that is in the queue.
-func (q *queue) compare(in *monitor.Input, e entry) int {
+func (q *Queue) compare(in *monitor.Input, e entry) int {
 	switch {
 	case in.At < e.at:
 		return -1
@@ -97,13 +105,13 @@ func (q *queue) compare(in *monitor.Input, e entry) int {
 	return monitor.Compare(in, &other)
 }
 
-// before returns how many inputs are earlier than a moment, ms.
-func (q *queue) before(at int64) int {
+// Before returns how many inputs are earlier than a moment, ms.
+func (q *Queue) Before(at int64) int {
 	return sort.Search(len(q.list), func(i int) bool { return q.list[i].at >= at })
 }
 
-// drop removes the first n inputs.
-func (q *queue) drop(n int) {
+// Drop removes the first n inputs.
+func (q *Queue) Drop(n int) {
 	for _, e := range q.list[:n] {
 		if e.ref < 0 {
 			q.rare[^e.ref] = monitor.Input{}
@@ -116,7 +124,7 @@ func (q *queue) drop(n int) {
 		q.dead += head + int(size)
 	}
 	if n == len(q.list) {
-		*q = queue{}
+		*q = Queue{}
 		return
 	}
 	q.list = slices.Delete(q.list, 0, n)
@@ -125,8 +133,8 @@ func (q *queue) drop(n int) {
 	}
 }
 
-// weigh divides an amount among the sources by how many of the signals are of each.
-func (q *queue) weigh(by map[string]int, amount int) {
+// Weigh divides an amount among the sources by how many of the signals are of each.
+func (q *Queue) Weigh(by map[string]int, amount int) {
 	signals := 0
 	for _, n := range q.held {
 		signals += n
@@ -138,17 +146,17 @@ func (q *queue) weigh(by map[string]int, amount int) {
 	}
 }
 
-// has reports whether a change of configuration is among the inputs.
-func (q *queue) has(in *monitor.Input) bool {
+// Has reports whether a change of configuration is among the inputs.
+func (q *Queue) Has(in *monitor.Input) bool {
 	return slices.ContainsFunc(q.rare, func(p monitor.Input) bool {
 		return p.Kind == in.Kind && p.At == in.At && p.Config.Revision == in.Config.Revision
 	})
 }
 
 // compact frees the memory of removed inputs.
-func (q *queue) compact() {
+func (q *Queue) compact() {
 	old := *q
-	*q = queue{list: make([]entry, 0, len(old.list)+len(old.list)/4), data: make([]byte, 0, len(old.data)-old.dead), number: map[string]int{}}
+	*q = Queue{list: make([]entry, 0, len(old.list)+len(old.list)/4), data: make([]byte, 0, len(old.data)-old.dead), number: map[string]int{}}
 	for _, e := range old.list {
 		if e.ref < 0 {
 			q.list = append(q.list, q.pack(&old.rare[^e.ref]))
@@ -161,13 +169,13 @@ func (q *queue) compact() {
 		q.data = append(q.data, 0, 0)
 		q.data = binary.AppendUvarint(q.data, uint64(q.source(old.sources[source])))
 		q.data = append(q.data, body[n:]...)
-		q.sign(was)
+		q.setLength(was)
 		q.list = append(q.list, entry{e.at, int32(was)})
 	}
 }
 
-// source returns the number of a source, of which there is one more signal.
-func (q *queue) source(name string) int {
+// source returns the number of a source, and counts one more signal of it.
+func (q *Queue) source(name string) int {
 	n, ok := q.number[name]
 	if !ok {
 		if q.number == nil {
@@ -181,8 +189,8 @@ func (q *queue) source(name string) int {
 	return n
 }
 
-// The packed form of a signal: its length, the number of its source, flags, the set of its values, each of them as the
-// bytes of its float64 turned round, which for most is short, and what texts it has, each with its length.
+// The packed form of a signal: its length, the number of its source, flags, the mask of its values, the values as varints
+// of their float64 with the bytes reversed, which is short for most numbers, and its texts, each with its length.
 const (
 	packedProductive = 1 << iota
 	packedID
@@ -190,7 +198,7 @@ const (
 )
 
 // pack puts an input into the queue's memory.
-func (q *queue) pack(in *monitor.Input) entry {
+func (q *Queue) pack(in *monitor.Input) entry {
 	if in.Kind != monitor.InputSignal {
 		q.rare = append(q.rare, *in)
 		return entry{in.At, int32(^(len(q.rare) - 1))}
@@ -220,18 +228,18 @@ func (q *queue) pack(in *monitor.Input) entry {
 		}
 	}
 	q.data = b
-	q.sign(was)
+	q.setLength(was)
 	return entry{in.At, int32(was)}
 }
 
-// sign writes the length of what was packed from a place on: two bytes of a varint, whatever it is.
-func (q *queue) sign(from int) {
+// setLength writes the length of the signal packed at a place, always as two bytes of a varint.
+func (q *Queue) setLength(from int) {
 	size := len(q.data) - from - 2
 	q.data[from], q.data[from+1] = byte(size)|0x80, byte(size>>7)
 }
 
 // unpack reads a signal.
-func (q *queue) unpack(e entry, in *monitor.Input, id bool) {
+func (q *Queue) unpack(e entry, in *monitor.Input, id bool) {
 	b := q.data[e.ref+2:]
 	next := func() uint64 {
 		v, n := binary.Uvarint(b)
@@ -261,7 +269,7 @@ func (q *queue) unpack(e entry, in *monitor.Input, id bool) {
 	}
 }
 
-// values are the numbers of a signal, and valueBits what tells that each is there.
+// values are the numbers of a signal; valueBits are the bits that mark them as present.
 func values(s *monitor.Signal) [11]*float64 {
 	return [...]*float64{&s.CompleteGood, &s.CompleteBad, &s.CountGood, &s.CountBad, &s.LineSpeed, &s.Kwh, &s.KwhInterval, &s.Kw, &s.Volts, &s.Amps, &s.RSSI}
 }
