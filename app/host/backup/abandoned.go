@@ -16,7 +16,8 @@ import (
 // says which machine was writing, the file belongs to this user, and its lock says that nobody writes it any more. What those
 // three do not show to be abandoned stays for a day (removePartials).
 
-// machineMark returns what tells this machine's unfinished files on a share from those of others.
+// machineMark returns the part of a file name that distinguishes this machine's unfinished files on a share from those
+// of other machines.
 func machineMark() string {
 	host, _ := os.Hostname()
 	id, _ := os.ReadFile("/etc/machine-id") // not there on Windows

@@ -26,9 +26,9 @@ type Config struct {
 	Passphrase string    // "" = not encrypted: no secrets go in
 	Overwrite  bool      // replace a file that has the name already
 	AllowWeak  bool      // Passphrase is a configured one: it encrypts also when it is shorter than a new one may be
-	Share      bool      // parts of some size lie in a directory beside the file, where other backups share them
+	Share      bool      // large parts are stored in a directory next to the file, where other backups share them
 
-	Files          []File   // of the data directory, besides the store and app.yaml; what is not there is listed as left out
+	Files          []File   // of the data directory, besides the store and app.yaml; missing ones are listed as left out
 	SecretSettings []string // settings of app.yaml that hold a secret, such as smtp.password
 
 	// Usable says what keeps an app.yaml of a text from being used: the backup notes it. nil = every text can be used.
@@ -37,7 +37,7 @@ type Config struct {
 	MinFreePercent int                     // of the backup's disk that must stay free; 0 = no limit
 	Progress       func(done, total int64) // called now and then, by one goroutine at a time; units have no meaning. May be nil
 	Clock          func() time.Time        // nil = time.Now
-	WorkFactor     int                     // what making a key of the passphrase costs (scrypt, log2); 0 = age's own. Tests make it small
+	WorkFactor     int                     // cost of deriving a key from the passphrase (scrypt, log2); 0 = age's own. Tests use a small one
 
 	step    func(name string) // called between the steps, so that a test can stop there
 	reserve int64             // bytes of the disk that must stay free
@@ -46,7 +46,7 @@ type Config struct {
 // File is a further file to keep.
 type File struct {
 	Name   string // path in the data directory, with slashes: tls/ca.key
-	Secret bool   // such as a private key: left out of what is not encrypted
+	Secret bool   // such as a private key: left out of unencrypted backups
 
 	// From is where the file is when that is not Name: a setting names it. One that cannot be read is left out, and the
 	// manifest says why.
@@ -59,18 +59,17 @@ type File struct {
 // Result is a backup that was made (decisions.md section 7).
 type Result struct {
 	File     string   `json:"file"`
-	Bytes    int64    `json:"bytes"`  // with the parts beside it
+	Bytes    int64    `json:"bytes"`  // including its shared parts
 	SHA256   string   `json:"sha256"` // of the file, in hexadecimal
 	Manifest Manifest `json:"-"`
 }
 
-// Create makes a backup at path. It is written beside, synced, read back, unpacked and checked, and only then given its
-// name. Nothing is left behind when it fails; a killed process can leave files whose names contain ".partial-", which a
-// later Create removes when the name is the same or one that the service gives, and app.db.backup in the data
-// directory, which the next Create removes.
-//
-// Errors: ErrExists without Overwrite; ErrWeak; ErrBusy; ErrNoRoom; kv.ErrDamaged when the store itself is; ErrDamaged
-// when the disk gives back something else than was written; those of the disk, which name the file; ctx's own.
+// Create makes a backup at path. It writes a temporary file next to it, syncs it, reads it back, unpacks and checks it,
+// and only then renames it. A failure leaves nothing behind. A killed process may leave files with ".partial-" in their
+// names, which a later Create removes if it makes the same name or one that the service gives, and app.db.backup in the
+// data directory, which the next Create removes. Errors: ErrExists without Overwrite; ErrWeak; ErrBusy; ErrNoRoom;
+// kv.ErrDamaged if the store is damaged; ErrDamaged if the disk returns something else than was written; the disk's,
+// which name the file; ctx's.
 func Create(ctx context.Context, cfg Config, path string) (Result, error) {
 	r, err := create(ctx, cfg, path)
 	return r, during("back up to "+path, err)
@@ -121,7 +120,7 @@ func create(ctx context.Context, cfg Config, path string) (r Result, err error) 
 	return r, file.SyncDir(filepath.Dir(path))
 }
 
-// createHere makes the backup beside its name.
+// createHere makes the backup next to its final name.
 func createHere(ctx context.Context, cfg Config, dir, base string) (temp string, r Result, err error) {
 	f, err := os.CreateTemp(dir, base+partial+"*")
 	if err != nil {
@@ -181,7 +180,7 @@ func spooled(cfg Config, write func(spool *os.File, cfg Config) error, use func(
 	}
 	defer func() {
 		f.Close()
-		os.Remove(path) // what cannot be removed now is removed by the next Create
+		os.Remove(path) // what cannot be removed now, the next Create removes
 	}()
 	cfg.MinFreePercent, cfg.reserve = 0, spoolReserve
 	if err := write(f, cfg); err != nil {
@@ -269,17 +268,17 @@ func (cfg *Config) dataDir() string { return filepath.Dir(cfg.Store.Path()) }
 
 const (
 	spoolName = storeName + ".backup" // a backup on its way to another disk, in the data directory
-	lockName  = "backup.lock"         // held by who backs up or restores
+	lockName  = "backup.lock"         // held during a backup or restore
 	partial   = ".partial-"           // marks the name of a backup that is being written
 
 	// spoolReserve is how many bytes such a file must leave free, because the service writes to the same disk.
 	spoolReserve = 64 << 20
 )
 
-// lockWait bridges the moment in which a process that was just started still has what its parent had open.
+// lockWait bridges the moment in which a process that has just started still has its parent's files open.
 const lockWait = 300 * time.Millisecond
 
-// lockWork keeps two backups, or a backup and a restore, of one data directory apart. Error: ErrBusy.
+// lockWork excludes other backups and restores of a data directory. Error: ErrBusy.
 func lockWork(dir string) (unlock func() error, err error) {
 	unlock, err = kv.LockFile(filepath.Join(dir, lockName), lockWait)
 	if errors.Is(err, kv.ErrLocked) {
@@ -288,8 +287,8 @@ func lockWork(dir string) (unlock func() error, err error) {
 	return unlock, err
 }
 
-// leftBy returns which files killed processes left that were making a backup of a name, or of one that the service
-// gives: those have the time in them, and nobody makes one of the same name again.
+// leftBy returns a function that reports whether a file was left by a killed process making a backup of this name, or
+// of a name that the service gives: those contain the time, and are never made again.
 func leftBy(base string) func(name string) bool {
 	return func(name string) bool {
 		of, _, found := strings.Cut(name, partial)
@@ -297,8 +296,8 @@ func leftBy(base string) func(name string) bool {
 	}
 }
 
-// removePartials removes what killed processes left of the backups that are meant. Another machine may be writing to
-// the same share, so what is younger than a day stays.
+// removePartials removes unfinished backups of killed processes. Files younger than a day stay, since another machine
+// may be writing to the same share.
 func removePartials(dir string, meant func(name string) bool, now time.Time) error {
 	entries, err := os.ReadDir(filepath.Clean(dir)) // "" is the present directory
 	if err != nil {
@@ -319,7 +318,7 @@ func removePartials(dir string, meant func(name string) bool, now time.Time) err
 	return nil
 }
 
-// readFiles reads the settings and the other files, as far as they may be kept, and begins the manifest.
+// readFiles reads the settings and the other files that may be included, and begins the manifest.
 func (p *packing) readFiles() (files [][]byte, err error) {
 	c := &p.contents
 	c.Entries = []Entry{{Name: storeName, Kind: KindStore}}
@@ -358,7 +357,7 @@ func (p *packing) readFiles() (files [][]byte, err error) {
 	return files, nil
 }
 
-// readFile reads a further file as far as it may be kept. omitted is what the manifest calls one that is left out.
+// readFile reads another file if it may be included. omitted is its entry in the manifest if it is left out.
 func (p *packing) readFile(file File) (data []byte, omitted string, err error) {
 	switch {
 	case file.From != "":

@@ -1,15 +1,15 @@
-// Package backup makes verified copies of everything that an installation holds while the service takes writes, keeps
-// as many of them as a policy says, and puts one back (decisions.md section 7).
+// Package backup makes verified copies of an installation's data while the service runs, keeps as many of them as a policy
+// says, and restores them (decisions.md section 7).
 //
-// # What is promised
+// # Guarantees
 //
-// A file that has its final name is a whole backup: Create writes beside, syncs, reads back through another handle what
-// the disk gives, unpacks it, compares every checksum and counts every bucket, and only then renames. Writers never wait
-// for a slow disk: what is on another one than the data directory is written into the data directory first, and copied
-// when the store is not needed any more. So a backup needs some room there, less than the store takes.
+// A file with its final name is a whole backup. Create writes a temporary file, syncs it, reads it back from the disk
+// through another handle, unpacks it, compares every checksum and counts every bucket; only then does it rename the file.
+// Writers never wait for a slow disk: a backup to another disk is first written into the data directory, and copied when
+// it no longer needs the store. So a backup needs some space there, less than the size of the store.
 //
-// Restore puts the new files in place by renames that a journal describes. Whoever opens the store calls Recover first,
-// which ends what a killed process began; so the next start has the old store or the new one, whole.
+// Restore puts the new files in place with renames that a journal lists. A process that opens the store calls Recover
+// first, which completes what a killed process began. So the next start has the old store or the new one, whole.
 //
 // # The file
 //
@@ -19,39 +19,39 @@
 //	          SHA-256 of the header, the JSON and the length
 //	end       "end\n"
 //
-// Lengths are big-endian. A part is one byte for how the rest is packed (0 not at all, 1 S2, 2 zstd), and the rest. Each
-// entry of the manifest has one or several parts, in its order: any file has one, and the store one for each of its runs
-// (kv.Store.Export). So a backup holds what is in the store, in the order of its keys, and none of its free or half
-// filled pages; Restore makes a new file of it. The header has this form whatever the format's version, so that an older
-// program can tell a newer file from a damaged one.
+// Lengths are big-endian. A part is one byte for the compression of the rest (0 none, 1 S2, 2 zstd), and the rest. Each
+// entry of the manifest has one or several parts, in its order: a file has one, and the store one for each of its runs
+// (kv.Store.Export). A backup holds the content of the store in the order of its keys, without free or half filled pages;
+// Restore builds a new file from it. The header has this form in every version of the format, so that an older program
+// can tell a newer file from a damaged one.
 //
-// A part's checksum is the SHA-256 of the file from its start to the part's end. Every byte is under a checksum, so one that was changed, lost or added is noticed, and the part that it belongs to is
-// named: the header, an entry, the manifest, the end. Beyond that, each value in the store has a checksum of its own.
+// A part's checksum is the SHA-256 of the file from its start to the part's end. Every byte has a checksum, so a changed,
+// lost or added byte is noticed and its part is named: the header, an entry, the manifest, the end. In addition each value
+// in the store has a checksum of its own.
 //
-// In an encrypted backup each part is an age file for a key that the manifest holds, and the manifest is an age file for the
-// passphrase. The table shows the sizes of the parts to everybody, and lets anybody see whether they are undamaged. The
-// manifest repeats the header and the SHA-256 of each part before encryption, so that whoever does not know the
-// passphrase can exchange nothing.
+// In an encrypted backup each part is an age file for a key in the manifest, and the manifest is an age file for the
+// passphrase. The table shows the sizes of the parts, and allows to check them for damage without the passphrase. The
+// manifest repeats the header and the SHA-256 of each part before encryption, so that nobody can exchange anything
+// without the passphrase.
 //
 // # A folder of backups
 //
-// Backups of one folder share what they have in common. With Config.Share, parts of some size are no piece of the
-// file: they lie in the directory "parts" beside it, each in a file that has the part's SHA-256 in hexadecimal for its
-// name, and the table has that as its checksum ("beside": true). A part that is there already is not written again. Since the runs of a
-// store stay as they are where nothing changes, a part is written once however many backups it is in, without anybody
-// having to declare what does not change any more. Encrypted backups share with those that have the same passphrase: the
-// next one takes over the key of the newest.
+// Backups in one folder share parts. With Config.Share, large parts are not in the file but in files of their own, in the
+// directory "parts" next to it. Their name is the part's SHA-256 in hexadecimal, which is also the checksum in the table
+// ("beside": true). A part that exists is not written again. Since the runs of a store stay the same where nothing
+// changes, each part is written once, however many backups use it. Encrypted backups share parts with those of the same
+// passphrase: the next one takes over the key of the newest.
 //
-// Such a backup is read like any other, as long as its parts lie beside it; one that is missing or damaged is named.
-// Whole makes a file of it that needs nothing else. Create reads all parts of the backup before it gets its name, also
-// those of earlier ones, and writes a damaged one anew, which mends the earlier ones too. Prune removes backups first,
-// and then the parts that no file in the folder refers to; it removes no part when it cannot read what one of the files
-// refers to, and none that was written or used in the last day, since another process may be about to refer to it. So
-// a kill at any step leaves at most parts too many, which the next Prune removes.
+// Such a backup is read like any other, as long as its parts are there; a missing or damaged one is named. Whole makes a
+// file of it that needs no others. Create reads all parts before it renames the backup, also those of earlier backups, and
+// rewrites damaged ones, which repairs the earlier backups as well. Prune removes backups first, and then the parts that
+// no file in the folder uses. It removes no part if it cannot read one of the files, and none that was written or used in
+// the last day, since another process may be about to use it. So a kill at any step leaves at most unused parts, which
+// the next Prune removes.
 //
-// # What is in it
+// # Content
 //
-// The store, the settings, and such other files as the caller names, also from elsewhere (File.From), which have a name of
-// the caller's in the backup: nothing in a backup says where a file goes that is not in the data directory. Settings and
-// files that are secret go into encrypted backups alone; the manifest lists what was left out.
+// A backup holds the store, the settings, and the other files that the caller names. Files from elsewhere (File.From) get
+// a name from the caller; a backup never says where to write a file outside the data directory. Secret settings and files
+// are only in encrypted backups; the manifest lists what was left out.
 package backup

@@ -12,13 +12,13 @@ import (
 
 // The kinds of failure, matched by errors.Is. Failures of the operating system carry their own, such as fs.ErrNotExist.
 var (
-	ErrDamaged    = errors.New("damaged")                                                  // not what was written
+	ErrDamaged    = errors.New("damaged")                                                  // the content differs from what was written
 	ErrNewer      = errors.New("made by a newer version of the program")                   // of the format, or of the store
-	ErrPassphrase = errors.New("the passphrase does not fit")                              // or none was given
+	ErrPassphrase = errors.New("the passphrase does not fit")                              // or missing
 	ErrWeak       = errors.New("the passphrase is too short")                              // to encrypt with
 	ErrExists     = errors.New("exists already")                                           // and may not be replaced
 	ErrBusy       = errors.New("another backup or restore is running")                     // on the same data directory
-	ErrInUse      = errors.New("a process has the store open")                             // that is to be replaced
+	ErrInUse      = errors.New("a process has the store open")                             // which must be replaced
 	ErrNoRoom     = errors.New("not enough room")                                          // or less than must stay free
 	ErrNotReady   = errors.New("the folder for backups is not there or cannot be written") // a share that is not mounted
 	ErrNotFound   = errors.New("there is no backup of this name")                          // in a Folder
@@ -59,7 +59,7 @@ func (e *Error) Unwrap() []error {
 	return chain
 }
 
-// during names what was being done in an error of this package that does not say so yet, and in any other.
+// during adds the operation to an error that does not name it yet.
 func during(op string, err error) error {
 	if err == nil {
 		return nil
@@ -72,7 +72,7 @@ func during(op string, err error) error {
 	return fmt.Errorf("%s: %w", op, err)
 }
 
-// damaged says that a part of a file is not what was written.
+// damaged returns the error for a part that differs from what was written.
 func damaged(part string, format string, args ...any) error {
 	return &Error{Part: part, Kind: ErrDamaged, Err: fmt.Errorf(format, args...)}
 }

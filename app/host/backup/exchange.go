@@ -1,12 +1,10 @@
 package backup
 
-// Exchange is the exchange of one file of a data directory for another one in it. All names are paths in the directory,
-// with slashes.
 type Exchange struct {
 	Name string            // of the file
 	New  string            // takes its place
 	Keep string            // the name that the present one gets; "" = it is removed
-	Sure func() error      // asked when nobody can open the store any more, before anything is done; an error ends it. May be nil
+	Sure func() error      // called before the exchange, when nobody can open the store any more; an error ends it. May be nil
 	Step func(name string) // called between the steps, so that a test can stop there. May be nil
 }
 

@@ -15,8 +15,8 @@ import (
 	"opsmon/kv/file"
 )
 
-// Folder is the directory that an installation keeps its backups in: the scheduled ones, those that somebody asked for,
-// and those that were brought here. Only scheduled ones are ever removed by a Policy.
+// Folder is the directory with an installation's backups: scheduled ones, manual ones, and received ones. A Policy only
+// removes scheduled ones.
 type Folder string
 
 // Origin says how a backup came into the folder.
@@ -30,11 +30,11 @@ const (
 	Uploaded  Origin = "uploaded"
 )
 
-// manualPrefix begins the names of backups that somebody asked for: manual-20261120T081530Z.backup.
+// manualPrefix begins the names of manual backups: manual-20261120T081530Z.backup.
 const manualPrefix = "manual-"
 
-// Stored is a backup in a folder. One that was made here was verified when it got its name; of one from elsewhere that
-// is encrypted only that it arrived whole is known until somebody verifies it with its passphrase.
+// Stored is a backup in a folder. One that was made here was verified before it got its name. Of a received encrypted
+// one only the checksums were compared until somebody verifies it with its passphrase.
 type Stored struct {
 	Header
 	Name    string
@@ -43,7 +43,7 @@ type Stored struct {
 	Problem string // why its header cannot be read; "" when it can
 }
 
-// ManualName is the name of a backup that somebody asks for at a moment.
+// ManualName returns the name of a manual backup made at a time.
 func ManualName(at time.Time) string {
 	return manualPrefix + at.UTC().Format(stampLayout) + nameSuffix
 }
@@ -59,7 +59,7 @@ func (f Folder) NewName(at time.Time) string {
 
 const (
 	upgradePrefix = "before-upgrade-" // begins the names of the backups that upgrades take
-	keepUpgrades  = 3                 // how many of them are kept
+	keepUpgrades  = 3                 // number of them that are kept
 )
 
 // UpgradeName returns the name of a backup that is made before an upgrade at a moment, which no file in the folder has.
@@ -106,7 +106,7 @@ func (f Folder) TrimUpgrades(keep ...string) error {
 	return nil
 }
 
-// All lists the backups in the folder, newest first, and reads the header of each. A folder that is not there has none.
+// All returns the backups in the folder, newest first, with their headers. A missing folder has none.
 func (f Folder) All() ([]Stored, error) {
 	entries, err := os.ReadDir(string(f))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -144,10 +144,10 @@ func (f Folder) All() ([]Stored, error) {
 	return all, nil
 }
 
-// newestManual is the newest backup in a folder that somebody asked for, but for those from the future, which were made
-// while the clock was wrong. The zero value when there is none.
+// newestManual returns the newest manual backup in a folder, without those from the future, which were made while the
+// clock was wrong. It returns the zero value if there is none.
 func newestManual(dir string, now time.Time) (newest Kept) {
-	entries, _ := os.ReadDir(dir) // whoever asks has read it a moment ago
+	entries, _ := os.ReadDir(dir) // the caller has just read it
 	for _, entry := range entries {
 		text, found := strings.CutPrefix(strings.TrimSuffix(entry.Name(), nameSuffix), manualPrefix)
 		at, err := time.Parse(stampLayout, text)
@@ -207,8 +207,8 @@ func (f Folder) UploadPath(name string) (string, error) {
 	return filepath.Join(string(f), name), nil
 }
 
-// Remove removes a backup from the folder. The newest scheduled one stays: it is what the service would be brought back
-// with. Errors: ErrNotFound; ErrLast; the disk's.
+// Remove removes a backup from the folder. The newest scheduled one cannot be removed, since it is needed to restore
+// the service. Errors: ErrNotFound; ErrLast; the disk's.
 func (f Folder) Remove(name string) error {
 	path, err := f.Path(name)
 	if err != nil {
@@ -225,7 +225,7 @@ func (f Folder) Remove(name string) error {
 	return during(op, file.Remove(path))
 }
 
-// Make makes the folder when it is not there, for its owner alone.
+// Make creates the folder if it is missing, accessible only to its owner.
 func (f Folder) Make() error { return os.MkdirAll(string(f), 0o700) }
 
 // Ready reports whether backups can be put into the folder as far as can be seen. Error: ErrNotReady.

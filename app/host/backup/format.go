@@ -30,7 +30,7 @@ const (
 // Limits of the format, in bytes.
 const (
 	maxContent  = 256 << 20          // of a part before it is packed
-	maxPart     = maxContent + 1<<20 // of a part as stored: what cannot be packed, and is encrypted, gets a little larger
+	maxPart     = maxContent + 1<<20 // of a stored part: encryption makes unpacked content a little larger
 	maxHeader   = 64 << 10           // of the header's JSON
 	maxTable    = 64 << 20           // of the table's JSON
 	lengthSize  = 4
@@ -42,7 +42,7 @@ const (
 // endMark ends every backup.
 const endMark = "end\n"
 
-// Header is what a backup says of itself without a passphrase.
+// Header is the part of a backup that can be read without a passphrase.
 type Header struct {
 	Format    int       `json:"format"`
 	App       string    `json:"app"`    // version of the program that made it
@@ -53,14 +53,14 @@ type Header struct {
 	UnusableSettings bool `json:"unusableSettings,omitempty"` // app.yaml could not be used when it was made; why is not told in the clear
 }
 
-// Manifest says what is in a backup.
+// Manifest lists the content of a backup.
 type Manifest struct {
 	Header
 	Entries []Entry  `json:"entries"`           // in the file's order; the store is first
 	Omitted []string `json:"omitted,omitempty"` // left out, secrets and what was not there, by name: a file, with the reason in brackets where it could not be read, or a setting as app.yaml:smtp.password
 }
 
-// table says where the parts are and holds the manifest, as it stands in a file.
+// table is the stored list of parts, and the manifest.
 type table struct {
 	Parts    []part    `json:"parts"`
 	Manifest *contents `json:"manifest,omitempty"`
@@ -70,8 +70,8 @@ type table struct {
 // part is a piece of an entry as it is stored.
 type part struct {
 	Size   int64  `json:"size"`             // in bytes
-	SHA256 string `json:"sha256"`           // of the file from its start to the part's end; of a part beside, of its own bytes
-	Beside bool   `json:"beside,omitempty"` // it is a file beside the backup
+	SHA256 string `json:"sha256"`           // of the file from its start to the part's end; of a part in its own file, of that file
+	Beside bool   `json:"beside,omitempty"` // it has a file of its own
 }
 
 // contents is the manifest as it stands in a file.
@@ -85,7 +85,7 @@ type contents struct {
 	Plain  []string `json:"plain,omitempty"`  // SHA-256 of each part before encryption
 }
 
-// Kind says what an entry is.
+// Kind is the kind of an entry.
 type Kind string
 
 // The kinds of entries.
@@ -105,7 +105,7 @@ type Entry struct {
 	Parts  int            `json:"parts"`            // how many parts it is in
 	Counts map[string]int `json:"counts,omitempty"` // of a store: keys by bucket
 
-	Sequences map[string]uint64 `json:"sequences,omitempty"` // of a store: the last number given, by bucket that gave any
+	Sequences map[string]uint64 `json:"sequences,omitempty"` // of a store: the last number of each bucket that has numbers
 }
 
 // The names of the store and the settings in the data directory.
@@ -126,7 +126,7 @@ func encodeHeader(h Header) ([]byte, error) {
 	return append(b, sum[:]...), nil
 }
 
-// readHeader reads the header and gives its bytes too. Errors: ErrDamaged; ErrNewer.
+// readHeader reads the header and also returns its bytes. Errors: ErrDamaged; ErrNewer.
 func readHeader(r io.Reader) (h Header, raw []byte, err error) {
 	raw = make([]byte, headerStart)
 	if n, err := io.ReadFull(r, raw); err != nil {
@@ -181,7 +181,7 @@ func encodeTable(header []byte, t table) ([]byte, error) {
 	return append(sum.Sum(text), endMark...), nil
 }
 
-// readTable reads the table of a file of so many bytes, and says where it starts. Errors: ErrDamaged.
+// readTable reads the table of a file of this size, and returns where it starts. Errors: ErrDamaged.
 func readTable(r io.ReaderAt, size int64, header []byte) (t table, start int64, err error) {
 	tail := make([]byte, tailSize)
 	if size < int64(len(header)+tailSize) {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// KeeperConfig says what to back up when, and where to.
+// KeeperConfig is the configuration of scheduled backups.
 type KeeperConfig struct {
 	Folder   string // that must be there, a mounted share too
 	Schedule Schedule
@@ -20,12 +20,12 @@ type KeeperConfig struct {
 	Log      *slog.Logger
 
 	Delay  time.Duration                // from the start of Run to the first backup at the earliest
-	Before func(cfg *Config) error      // fills in what may change from one backup to the next, such as the passphrase. May be nil
-	Done   func(r Result, failed error) // called after each backup, but for those that ctx ended. May be nil
-	Hold   func() bool                  // while it is true no backup is removed: Policy is not what somebody has chosen. May be nil
+	Before func(cfg *Config) error      // sets what may change between backups, such as the passphrase. May be nil
+	Done   func(r Result, failed error) // called after each backup, except those that ctx ended. May be nil
+	Hold   func() bool                  // while it returns true, no backup is removed, because Policy is not the chosen one. May be nil
 }
 
-// Keeper makes scheduled backups, removes old ones, and tells how it goes.
+// Keeper makes scheduled backups, removes old ones, and reports its status.
 type Keeper struct {
 	cfg   KeeperConfig
 	clock func() time.Time
@@ -56,7 +56,7 @@ func NewKeeper(cfg KeeperConfig) *Keeper {
 	return k
 }
 
-// Plan changes when backups are made and which are kept, from now on, also while the Keeper runs.
+// Plan changes the schedule and the retention policy, also while the Keeper runs.
 func (k *Keeper) Plan(schedule Schedule, policy Policy) {
 	k.mu.Lock()
 	if k.schedule != schedule {
@@ -67,7 +67,7 @@ func (k *Keeper) Plan(schedule Schedule, policy Policy) {
 	k.look()
 	select {
 	case k.wake <- struct{}{}:
-	default: // it has not looked at the last change yet
+	default: // the last change is still pending
 	}
 }
 
@@ -78,13 +78,13 @@ func (k *Keeper) keeping() Policy {
 	return k.policy
 }
 
-// Run makes backups when they are due, until ctx ends; one that is being made ends with it. Failures are logged and
-// told by Status, and tried again after an hour; another backup or restore that is running is waited for.
+// Run makes backups when they are due, until ctx ends, which also ends a running one. Failures are logged and shown by
+// Status, and retried after an hour. It waits for another running backup or restore.
 func (k *Keeper) Run(ctx context.Context) {
 	pause := k.cfg.Delay
 	for {
 		wait := max(k.look().Sub(k.clock()), pause)
-		// Looked at again now and then, because clocks are set and machines sleep, and somebody may remove files.
+		// Check again now and then: clocks are set, machines sleep, and files may be removed.
 		timer := time.NewTimer(min(wait, lookEvery))
 		select {
 		case <-ctx.Done():
@@ -97,7 +97,7 @@ func (k *Keeper) Run(ctx context.Context) {
 		}
 		pause = 0
 		if !k.look().After(k.clock()) {
-			if _, err := k.Make(ctx); errors.Is(err, ErrBusy) { // other failures are told by Status
+			if _, err := k.Make(ctx); errors.Is(err, ErrBusy) { // other failures are shown by Status
 				pause = busyPause
 			}
 		}
@@ -105,7 +105,7 @@ func (k *Keeper) Run(ctx context.Context) {
 }
 
 const (
-	lookEvery = 10 * time.Minute // how often the folder is looked at
+	lookEvery = 10 * time.Minute // how often the folder is read
 	busyPause = time.Minute      // how long another backup or restore is waited for at a time
 )
 
@@ -160,8 +160,8 @@ func (k *Keeper) make(ctx context.Context) (Result, error) {
 	return r, err
 }
 
-// clean removes what the policy does not keep when so many bytes are to be added, unless that is held, and what killed
-// processes left.
+// clean removes backups that the policy does not keep, given that need bytes will be added, unless removal is on hold.
+// It also removes what killed processes left.
 func (k *Keeper) clean(need int64) {
 	var removed []Kept
 	var err error
@@ -189,14 +189,14 @@ func (k *Keeper) clean(need int64) {
 	}
 }
 
-// look reads what is in the folder and gives the time of the next attempt.
+// look reads the folder and returns the time of the next attempt.
 func (k *Keeper) look() (next time.Time) {
 	list, err := List(k.cfg.Folder)
 	// One from the future was made while the clock was wrong; it must not keep others from being made.
 	list = slices.DeleteFunc(list, func(b Kept) bool { return b.MadeAt.After(k.clock()) })
 	k.change(func(s *Status) {
 		switch {
-		case err != nil: // a share that is away keeps what it had
+		case err != nil: // keep the last state while a share is unreachable
 		case len(list) == 0:
 			s.Newest = Kept{}
 		default:
@@ -221,8 +221,7 @@ func (k *Keeper) look() (next time.Time) {
 	return next
 }
 
-// Refresh reads what is in the folder: for the Status of a Keeper that does not run, and after somebody has put a
-// backup there.
+// Refresh reads the folder again: for the Status of a Keeper that does not run, and after a backup was added.
 func (k *Keeper) Refresh() { k.look() }
 
 func (k *Keeper) change(f func(*Status)) {

@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	partsDir = "parts" // of a folder of backups: what they share
+	partsDir = "parts" // in a folder of backups: their shared parts
 
-	// partLeast is how large a part must be to lie beside the backup, in bytes: a smaller one is not worth a file.
+	// partLeast is the minimum size of a part to be stored in a file of its own, in bytes.
 	partLeast = 64 << 10
 )
 
@@ -30,7 +30,7 @@ func partPath(dir, sum string) string { return filepath.Join(dir, partsDir, sum)
 // pool is a folder of backups as far as a new one shares parts with those that are there.
 type pool struct {
 	dir   string
-	key   *age.X25519Identity // of encrypted parts; nil = there is none to take over
+	key   *age.X25519Identity // of encrypted parts; nil = no key to take over
 	known map[string]part     // by SHA-256 before encryption
 }
 
@@ -54,7 +54,7 @@ func openPool(dir, passphrase string, damaged map[string]bool) (*pool, error) {
 		f.known = there
 		return f, nil
 	}
-	// What an encrypted part holds only a manifest tells.
+	// Only a manifest tells what an encrypted part holds.
 	list, err := scheduled(dir)
 	if err != nil {
 		return nil, err
@@ -87,8 +87,8 @@ func isPartName(name string) bool {
 	return len(name) == 2*digestSize && strings.Trim(name, "0123456789abcdef") == ""
 }
 
-// createShared makes a backup in a folder where others share its parts. A part of earlier backups that turns out to be
-// damaged is made anew.
+// createShared makes a backup in a folder where backups share parts. A damaged part of an earlier backup is written
+// again.
 func createShared(ctx context.Context, cfg Config, dir, base string) (temp string, r Result, err error) {
 	bad := map[string]bool{}
 	for {
@@ -187,7 +187,7 @@ type sharing struct {
 	w      *measured // the backup file
 	sum    *summed   // of it
 	dir    string
-	shared int64 // bytes of the parts beside
+	shared int64 // bytes of the parts with files of their own
 }
 
 func (s *sharing) parts(ctx context.Context, spool *os.File) error {
@@ -215,8 +215,7 @@ func (s *sharing) parts(ctx context.Context, spool *os.File) error {
 	return nil
 }
 
-// part takes one part to where it belongs: beside the file when it is large or lies there already (offset < 0), else
-// into it.
+// part writes a part: to its own file if it is large or has one already (offset < 0), else into the backup.
 func (s *sharing) part(t *part, offset int64, spool *os.File, now time.Time) error {
 	s.p.progress.add(int(t.Size))
 	if t.Beside || t.Size >= partLeast {
@@ -279,12 +278,11 @@ func (s *sharing) tail() error {
 	return err
 }
 
-// Whole returns a backup as one file that needs no others: a folder's backup with the parts that it shares, for a
-// download or to be kept elsewhere, and any other as it is. begin is told how many bytes there will be, and says where
-// to; nothing follows when it gives nil. Every part is compared with its checksum before it is given, so what was given
-// before an error lacks its end, and is refused by Verify and Restore. It needs no passphrase, and the file stays as
-// encrypted as it is. Result.File is empty. Errors: the writer's own; ErrDamaged with the part; ErrNewer; those of the
-// disk; ctx's own.
+// Whole returns a backup as one file that needs no others, for a download or for storage elsewhere: the parts that it
+// shares are included. begin gets the size and returns the writer; if that is nil, nothing is written. Each part is
+// compared with its checksum before it is written, so after an error the end of the output is missing, and Verify and
+// Restore refuse it. It needs no passphrase, and the result stays encrypted. Result.File is empty. Errors: the
+// writer's; ErrDamaged with the part; ErrNewer; the disk's; ctx's.
 func Whole(ctx context.Context, path string, begin func(size int64) io.Writer) (Result, error) {
 	r, err := whole(ctx, path, begin)
 	return r, during("read "+path, err)
@@ -344,7 +342,7 @@ func whole(ctx context.Context, path string, begin func(size int64) io.Writer) (
 	return Result{Bytes: w.bytes, SHA256: w.hex(), Manifest: o.manifest}, err
 }
 
-// OpenWhole is Whole for who reads. The reader must be closed. Its errors are Whole's.
+// OpenWhole returns the output of Whole as a reader, which must be closed. Its errors are Whole's.
 func OpenWhole(ctx context.Context, path string) (r io.ReadCloser, size int64, err error) {
 	from, to := io.Pipe()
 	sizes, failed := make(chan int64, 1), make(chan error, 1)
@@ -382,7 +380,7 @@ func references(dir string) (refs map[string][]part, err error) {
 	return refs, nil
 }
 
-// sharedParts returns the parts of a file that lie beside it; none of a file that is no backup, or is gone.
+// sharedParts returns the parts of a backup that have files of their own; none if the file is not a backup or is gone.
 func sharedParts(path string) (parts []part, err error) {
 	f, err := kv.OpenRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -414,7 +412,7 @@ func sharedParts(path string) (parts []part, err error) {
 	return parts, nil
 }
 
-// sweep removes the parts of a folder that no file refers to, but for those that were written or used in the last day.
+// sweep removes the parts of a folder that no backup refers to, except those written or used in the last day.
 func sweep(dir string, now time.Time) error {
 	entries, err := os.ReadDir(filepath.Join(dir, partsDir))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -18,18 +18,17 @@ import (
 	"opsmon/kv"
 )
 
-// maxWorkFactor is age's own work factor: a backup never asks for more, and one that does would take the machine's
-// memory.
+// maxWorkFactor is age's own work factor. A backup never uses more; a file with a larger one would exhaust the memory.
 const maxWorkFactor = 18
 
 // opened is a backup whose manifest has been read.
 type opened struct {
 	from     io.ReaderAt
-	dir      string // of the file: parts are beside
+	dir      string // of the file and its shared parts
 	raw      []byte // the header as it is stored
 	manifest Manifest
 	table    table
-	locked   bool                // the passphrase is missing: the manifest has a header alone
+	locked   bool                // the passphrase is missing: the manifest only has a header
 	key      *age.X25519Identity // of the parts; nil when they are not encrypted
 	plain    []string            // SHA-256 of each part before encryption
 	misfit   error               // the parts do not fill the file: some bytes are missing or too many
@@ -111,7 +110,7 @@ func (o *opened) unlock(passphrase string) (*contents, error) {
 
 // A sink takes the content of one entry.
 type sink interface {
-	Add(content []byte) error // of one part; it must not be kept
+	Add(content []byte) error // of one part; it must not be used later
 	Finish(e Entry, m Manifest) error
 	Close() error // always called, also after Finish and after a failure
 }
@@ -122,9 +121,9 @@ type piece struct {
 	stored, content []byte
 }
 
-// read reads all parts in order, with every checksum compared. to gives what takes an entry's content; step is called
-// with the number of bytes of each piece. Without the passphrase the checksums of what is stored are all that can be
-// compared, and to is not called. Errors: ErrDamaged, to's, and the disk's.
+// read reads all parts in order and compares every checksum. to returns the sink for an entry's content; step is called
+// with the number of bytes of each piece. Without the passphrase it only compares the checksums of the stored bytes and
+// does not call to. Errors: ErrDamaged; to's; the disk's.
 func (o *opened) read(ctx context.Context, to func(Entry) (sink, error), step func(n int)) error {
 	codec, err := newCodec(packedNot)
 	if err != nil {
@@ -165,7 +164,7 @@ func (o *opened) read(ctx context.Context, to func(Entry) (sink, error), step fu
 	return o.misfit
 }
 
-// nameOf is what errors call a part.
+// nameOf returns the name of a part in errors.
 func (o *opened) nameOf(index int) string {
 	if p := o.table.Parts[index]; p.Beside {
 		return partsDir + "/" + p.SHA256
@@ -235,7 +234,7 @@ func (o *opened) load(p part, at int64, bufs *buffers) ([]byte, error) {
 		}
 		from, at = f, 0
 	} else if o.misfit != nil {
-		// The table may ask for any number of bytes: only what is there may cost memory.
+		// The table may name any number of bytes: allocate only for those that exist.
 		if _, err := from.ReadAt(make([]byte, 1), at+max(p.Size, 1)-1); err != nil {
 			return nil, noEOF(err)
 		}
@@ -252,7 +251,7 @@ func noEOF(err error) error {
 	return err
 }
 
-// unpack returns the content of a part, and what it does not need back to the buffers; nothing without the passphrase.
+// unpack returns the content of a part, and returns unused buffers; without the passphrase it returns nothing.
 func (o *opened) unpack(p piece, codec *codec, bufs *buffers) (content []byte, err error) {
 	if o.locked {
 		bufs.put(p.stored)
@@ -274,7 +273,7 @@ func (o *opened) unpack(p piece, codec *codec, bufs *buffers) (content []byte, e
 	return content, err
 }
 
-// entryWriter gives parts to the sinks of their entries.
+// entryWriter passes parts to the sinks of their entries.
 type entryWriter struct {
 	o       *opened
 	to      func(Entry) (sink, error)
@@ -332,14 +331,14 @@ func (w *entryWriter) close() (err error) {
 	return err
 }
 
-// discard takes an entry's content and keeps none.
+// discard is a sink that drops an entry's content.
 type discard struct{}
 
 func (discard) Add([]byte) error             { return nil }
 func (discard) Finish(Entry, Manifest) error { return nil }
 func (discard) Close() error                 { return nil }
 
-// importing makes a store of a store's parts, or with a path of "" checks them alone.
+// importing builds a store from its parts, or with an empty path only checks them.
 type importing struct{ *kv.Import }
 
 func importTo(path string) (sink, error) {
@@ -355,7 +354,7 @@ func (s importing) Finish(e Entry, m Manifest) error {
 // Close implements sink.
 func (s importing) Close() error { return s.Abort() }
 
-// checked is what takes an entry when all is checked and nothing kept.
+// checked returns the sink for an entry that is checked and not stored.
 func checked(e Entry) (sink, error) {
 	if e.Kind == KindStore {
 		return importTo("")
@@ -379,8 +378,8 @@ func openFile(path, passphrase string) (o *opened, f *os.File, err error) {
 	return o, f, nil
 }
 
-// Inspect reads what a backup says of itself, without looking at its entries. Without the passphrase of an encrypted
-// one it is the header alone, and Entries is nil. Errors: ErrDamaged, ErrNewer, ErrPassphrase for a wrong one.
+// Inspect reads the description of a backup without its entries. Without the passphrase of an encrypted one it returns
+// only the header, and Entries is nil. Errors: ErrDamaged; ErrNewer; ErrPassphrase if it is wrong.
 func Inspect(path, passphrase string) (Manifest, error) {
 	m, err := inspect(path, passphrase)
 	return m, during("inspect "+path, err)
@@ -403,8 +402,8 @@ type VerifyConfig struct {
 }
 
 // Verify reads every byte of a backup, unpacks it, checks each value and counts each bucket of the store in it. It
-// needs nothing but the file, and the parts beside it if it shares any, and writes nothing. Errors: ErrDamaged with the
-// part; ErrNewer; ErrPassphrase; those of the disk; ctx's own.
+// needs only the file, and the parts that it shares, and writes nothing. Errors: ErrDamaged with the part; ErrNewer;
+// ErrPassphrase; the disk's; ctx's.
 func Verify(ctx context.Context, cfg VerifyConfig) (Manifest, error) {
 	m, err := readAll(ctx, cfg.Path, cfg.Passphrase, checked, cfg.Progress)
 	return m, during("verify "+cfg.Path, err)

@@ -14,7 +14,7 @@ import (
 	"opsmon/kv/file"
 )
 
-// ReceiveConfig says where a backup that comes from somewhere else is put.
+// ReceiveConfig configures Receive.
 type ReceiveConfig struct {
 	Path           string           // of the file to make
 	Overwrite      bool             // replace a file that has the name already
@@ -23,10 +23,10 @@ type ReceiveConfig struct {
 	Clock          func() time.Time // nil = time.Now
 }
 
-// Receive takes a backup that Write makes elsewhere, or that was made before, to a file: it is written beside, synced,
-// read back, unpacked and checked, and only then given its name. Nothing is left behind when it fails. Of an encrypted
-// backup whose passphrase is not given the checksums are compared.
-// Errors: r's own; ErrExists without Overwrite; ErrDamaged; ErrNewer; ErrPassphrase; ErrNoRoom; those of the disk.
+// Receive stores a backup that was made elsewhere. It writes a temporary file, syncs it, reads it back, unpacks and
+// checks it, and only then renames it. A failure leaves nothing behind. Without the passphrase of an encrypted backup
+// only the checksums are compared. Errors: r's; ErrExists without Overwrite; ErrDamaged; ErrNewer; ErrPassphrase;
+// ErrNoRoom; the disk's.
 func Receive(ctx context.Context, cfg ReceiveConfig, from io.Reader) (Result, error) {
 	r, err := receive(ctx, cfg, from)
 	return r, during("write "+cfg.Path, err)
@@ -76,9 +76,9 @@ func receive(ctx context.Context, cfg ReceiveConfig, from io.Reader) (r Result, 
 	return r, file.SyncDir(filepath.Dir(cfg.Path))
 }
 
-// Spool writes a backup that is sent here to a new file in the data directory, whose name starts with a prefix, for Restore to
-// read it there. size is how many bytes are to come, less than 0 when nobody knows. The service needs some room on the same
-// disk, which stays free. Nothing is left behind when it fails. Errors: from's own; ErrNoRoom; the disk's; ctx's.
+// Spool writes an uploaded backup to a new file in the data directory, whose name starts with prefix, for Restore to
+// read it. size is the number of bytes to come, negative if unknown. The space that the service needs on the same disk
+// stays free. A failure leaves nothing behind. Errors: from's; ErrNoRoom; the disk's; ctx's.
 func Spool(ctx context.Context, dir, prefix string, size int64, from io.Reader) (path string, err error) {
 	path, err = spool(ctx, dir, prefix, size, from)
 	return path, during("receive a backup", err)
@@ -100,7 +100,7 @@ func spool(ctx context.Context, dir, prefix string, size int64, from io.Reader) 
 	return f.Name(), nil
 }
 
-// readReceived reads what is on the disk as far as it can be, and holds it against what came.
+// readReceived reads the stored file and compares it with what was received.
 func readReceived(ctx context.Context, path, passphrase string, r Result) (m Manifest, err error) {
 	o, f, err := openFile(path, passphrase)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"opsmon/kv/file"
 )
 
-// Policy says which scheduled backups of a folder are kept. Days, weeks (from Monday) and months are those of UTC.
+// Policy is the retention policy of scheduled backups in a folder. Days, weeks (from Monday) and months are in UTC.
 type Policy struct {
 	Daily          int   // of the newest so many days that have one, the newest backup each
 	Weekly         int   // of weeks likewise
@@ -30,9 +30,9 @@ type Kept struct {
 	Bytes  int64 // with the parts that it shares with others: about as much as it has as one file
 }
 
-// Excess decides which backups go, oldest first: those that no day, week or month keeps, and then the oldest until the
-// rest fits into MaxBytes and the disk has the room that must stay free. The newest backup always stays. It looks at
-// nothing but its arguments.
+// Excess returns the backups to remove, oldest first: those that are not kept for a day, week or month, and then the
+// oldest until the rest fits into MaxBytes and the disk has enough free space. The newest backup always stays. The
+// result depends only on the arguments.
 func (p Policy) Excess(all []Kept, disk file.Space) []Kept { return p.excess(all, nil, disk) }
 
 // excess is Excess for backups that share parts, listed by the name of their file: a part takes room once, and until
@@ -80,7 +80,7 @@ func (p Policy) excess(all []Kept, shared map[string][]part, disk file.Space) []
 	return excess
 }
 
-// byAge returns which of some backups, the newest first, are kept as the last of a day, week or month.
+// byAge reports for each backup, newest first, whether it is kept as the last of a day, week or month.
 func (p Policy) byAge(sorted []Kept) []bool {
 	keep := make([]bool, len(sorted))
 	for _, rule := range []struct {
@@ -110,8 +110,8 @@ const (
 // fileName is the name of a scheduled backup.
 func fileName(at time.Time) string { return namePrefix + at.UTC().Format(stampLayout) + nameSuffix }
 
-// List returns the scheduled backups in a folder, newest first. Files with other names are none of them. The size of
-// one that cannot be read is that of its file.
+// List returns the scheduled backups in a folder, newest first. It ignores files with other names. If a backup cannot
+// be read, its size is that of its file.
 func List(dir string) ([]Kept, error) {
 	list, err := scheduled(dir)
 	if err != nil {
@@ -186,9 +186,9 @@ func scheduled(dir string) ([]Kept, error) {
 	return list, nil
 }
 
-// Prune removes the scheduled backups of a folder that the policy does not keep when need bytes are to be added to its
-// disk, and says which it removed. It removes none that List does not give. Then it removes the parts that no backup in
-// the folder shares any more, unless one of the files cannot be read.
+// Prune removes the scheduled backups of a folder that the policy does not keep, given that need bytes will be added to
+// its disk, and returns the removed ones. It only removes backups that List returns. Then it removes parts that no
+// backup in the folder uses, unless one of the files cannot be read.
 func Prune(dir string, policy Policy, need int64, now time.Time) (removed []Kept, err error) {
 	removed, err = prune(dir, policy, need, now)
 	return removed, during("remove old backups from "+dir, err)

@@ -6,7 +6,7 @@ import "time"
 type Schedule struct {
 	Hour, Minute int            // of the day, on the wall
 	Days         int            // from one to the next; 0 = 1
-	Off          bool           // none are made
+	Off          bool           // no backups are made
 	Zone         *time.Location // nil = UTC
 }
 
@@ -16,9 +16,9 @@ const (
 	overdueAfter = 6 * time.Hour // a backup that is due for so long is reported
 )
 
-// Next is when the backup after one made at last is due: the first time of the schedule after it, or so many days later
-// when Days says so. It may be past. The zero time gives the zero time: the first backup is due at once. On a day whose
-// clock skips the time it is due before or after the gap.
+// Next returns when the backup after one made at last is due: the next time of the schedule, or the number of days
+// later if Days is set. It may be in the past. For the zero time it returns the zero time: the first backup is due at
+// once. On a day whose clock skips the time, it is due before or after the gap.
 func (s Schedule) Next(last time.Time) time.Time {
 	if last.IsZero() {
 		return last
@@ -37,7 +37,7 @@ func (s Schedule) Next(last time.Time) time.Time {
 
 // Status says how the scheduled backups are doing.
 type Status struct {
-	Newest      Kept      // the newest backup in the folder, scheduled or asked for; Name is "" when there is none
+	Newest      Kept      // the newest backup in the folder, scheduled or manual; Name is "" if there is none
 	Next        time.Time // when the next is due; zero = now
 	Running     bool
 	FailedAt    time.Time // when the newest attempt failed; zero when it did not
@@ -47,10 +47,10 @@ type Status struct {
 	CleaningErr string    // why old backups could not be removed; "" when they could
 }
 
-// Healthy reports whether neither a failure nor a missing backup has to be looked into.
+// Healthy reports whether there is neither a failure nor a missing backup.
 func (s Status) Healthy() bool { return s.Error == "" && s.CleaningErr == "" && !s.Overdue }
 
-// Problem returns what has to be looked into, in one sentence; "" when nothing has.
+// Problem returns a sentence that describes the problem; "" if there is none.
 func (s Status) Problem() string {
 	switch {
 	case s.Error != "":
@@ -63,8 +63,8 @@ func (s Status) Problem() string {
 	return ""
 }
 
-// due is when the next attempt is to be made. A failure from the future was noted while the clock was wrong: it must
-// not keep others from being tried.
+// due returns the time of the next attempt. A failure in the future was noted while the clock was wrong, and does not
+// delay it.
 func due(s Schedule, newest, failed, now time.Time) time.Time {
 	next := s.Next(newest)
 	if retry := failed.Add(retryAfter); !failed.IsZero() && !failed.After(now) && retry.After(next) {
@@ -73,7 +73,7 @@ func due(s Schedule, newest, failed, now time.Time) time.Time {
 	return next
 }
 
-// overdue reports whether a backup has been due for too long. Where there is none yet, it has been due since the start.
+// overdue reports whether a backup has been due for too long. Without any backup it has been due since the start.
 func overdue(s Schedule, newest, start, now time.Time) bool {
 	if s.Off {
 		return false

@@ -10,9 +10,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// inTheClear returns what may be kept of the settings without encryption, and the secret settings that are left out.
-// Where settings cannot be used nobody can say what is a secret: such that mention one, or what one stands in, are not
-// kept at all.
+// inTheClear returns the part of the settings that may be stored without encryption, and the names of the secret
+// settings that are left out. If the settings cannot be used, it is unknown which values are secret: then settings that
+// mention a secret, or its group, are left out as a whole.
 func (p *packing) inTheClear(text []byte) (kept []byte, removed []string) {
 	for _, secret := range p.cfg.SecretSettings {
 		if p.header.UnusableSettings && mentions(text, strings.Split(secret, ".")...) {
@@ -27,9 +27,10 @@ func mentions(text []byte, words ...string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return bytes.Contains(bytes.ToLower(text), []byte(strings.ToLower(word))) })
 }
 
-// redact takes secrets out of the settings file. secrets are the settings that hold one, as package app names them:
-// smtp.password. It gives the text to keep, nil when none can be kept safely, and the secret settings that were there.
-// A text without secrets is kept as it is. Otherwise comments go as well, since they like to hold a former secret.
+// redact removes secrets from the settings file. secrets are the names of secret settings, such as smtp.password. It
+// returns the remaining text, nil if nothing can be stored safely, and the names of the secret settings that were
+// removed. A text without secrets stays unchanged. Otherwise comments are removed as well, since they often contain a
+// former secret.
 func redact(text []byte, secrets []string) (kept []byte, removed []string) {
 	mentioned := false
 	for _, secret := range secrets {
@@ -41,7 +42,7 @@ func redact(text []byte, secrets []string) (kept []byte, removed []string) {
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	var doc yaml.Node
 	if err := dec.Decode(&doc); errors.Is(err, io.EOF) {
-		return []byte{}, nil // comments alone
+		return []byte{}, nil // only comments
 	} else if err != nil {
 		return nil, secrets
 	}
@@ -59,8 +60,8 @@ func redact(text []byte, secrets []string) (kept []byte, removed []string) {
 	return kept, removed
 }
 
-// simple takes the comments out of a document and tells whether it is without lists and aliases, which no setting has
-// and which could put a secret into another place.
+// simple removes the comments from a document and reports whether it is free of lists and aliases, which no setting
+// uses and which could hide a secret.
 func simple(n *yaml.Node) bool {
 	n.HeadComment, n.LineComment, n.FootComment = "", "", ""
 	if n.Kind == yaml.AliasNode || n.Kind == yaml.SequenceNode || n.Anchor != "" {
@@ -96,7 +97,8 @@ func removeSecrets(mapping *yaml.Node, prefix string, secrets []string) (removed
 	return removed
 }
 
-// isSecret reports whether a setting holds a secret. Its last name is enough: what it stands in may be misspelt.
+// isSecret reports whether a setting holds a secret. It compares the last part of the name, since its group may be
+// misspelt.
 func isSecret(name string, secrets []string) bool {
 	last := func(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 	for _, secret := range secrets {

@@ -70,9 +70,9 @@ func pipeline[In, Out any](ctx context.Context, next func() (In, error), work fu
 	return failed
 }
 
-// turns keeps the work of a backup from taking every processor, so that writers find one free. With as many turns as
-// processors a backup would be no faster while many write: its work in short steps, after each of which whoever waits
-// goes first, would have to wait the more.
+// turns limits the goroutines of a backup to fewer than the processors, so that writers find one free. With one for
+// each processor a backup would be no faster while many clients write: it yields after each short step, and would wait
+// more often.
 type turns chan struct{}
 
 func newTurns() turns { return make(turns, max(1, runtime.GOMAXPROCS(0)-1)) }
@@ -87,20 +87,19 @@ func (t turns) give() { <-t }
 // stepSize is how many bytes are worked on in one step: about 0.1 ms to compress or to hash.
 const stepSize = 128 << 10
 
-// step ends a step of work. Who waits for a processor is served before it goes on. Without this, a goroutine of a
-// backup that wakes another one, which takes over its processor, and so on, would keep writers waiting for tens of
-// milliseconds.
+// step ends a step of work and lets waiting goroutines run. Without it the goroutines of a backup would wake each other
+// on the same processor, and keep writers waiting for tens of milliseconds.
 func step() { runtime.Gosched() }
 
-// buffers are used again, because a backup needs many large ones for a short time. They are kept until it ends: a
-// sync.Pool gives them up at every collection, and new ones bring the next collection on.
+// buffers are reused, because a backup needs many large ones for a short time. They are kept until it ends: a sync.Pool
+// would drop them at every garbage collection, and new ones would cause the next one.
 type buffers struct {
 	mu   sync.Mutex
 	free [][]byte
 }
 
-// bufferSize is enough for all parts and what they hold but those with a value of megabytes, in bytes: growing costs a
-// copy. What of it is not used takes no memory.
+// bufferSize is enough for all parts and their content, except those with a value of several megabytes, in bytes.
+// Growing costs a copy; unused bytes take no memory.
 const bufferSize = 5 << 20
 
 // get returns an empty buffer.
@@ -134,8 +133,8 @@ func (b *buffers) put(buf []byte) {
 // How the content of a part is packed: its first byte.
 const (
 	packedNot  byte = 0
-	packedS2   byte = 1 // fast, for what must not take long
-	packedZstd byte = 2 // smaller, for what is kept for long
+	packedS2   byte = 1 // fast, for work that must not take long
+	packedZstd byte = 2 // smaller, for long storage
 )
 
 // codec packs and unpacks parts. It may be used by many goroutines at once.
@@ -155,8 +154,8 @@ func newCodec(way byte) (c *codec, err error) {
 	return c, err
 }
 
-// pack makes of a part that is not packed its form before encryption: the same, or what is in the buffer to then. It
-// gives the other of the two too, which is not needed any more.
+// pack returns the stored form of a part before encryption: the content itself, or its packed form in the buffer to. It
+// also returns the other one of the two, which is free.
 func (c *codec) pack(to, plain []byte) (blob, spare []byte) {
 	var packed []byte
 	switch content := plain[1:]; c.way {
@@ -175,12 +174,12 @@ func (c *codec) pack(to, plain []byte) (blob, spare []byte) {
 // cache.
 const blockSize = 64 << 10
 
-// worthPacking reports whether S2 saves enough of so many bytes. Packing and unpacking takes longer than all else that
-// a backup does with them, so what gets less than a third smaller is written faster as it is.
+// worthPacking reports whether S2 saves enough bytes. Packing and unpacking takes longer than everything else that a
+// backup does, so content that shrinks by less than a third is written faster unpacked.
 func worthPacking(packed, content int) bool { return packed <= content/3*2 }
 
-// packS2 packs in steps. What comes out is one block of S2's, as if it had been packed at once. It gives nil when it is
-// not worth it, for which the beginning stands.
+// packS2 packs in steps. The result is one block of S2, as if packed at once. It returns nil if packing is not worth
+// it, which it decides from the beginning.
 func packS2(to, content []byte) []byte {
 	to = binary.AppendUvarint(append(to, packedS2), uint64(len(content)))
 	first, most := len(to), s2.MaxEncodedLen(blockSize)
@@ -196,7 +195,8 @@ func packS2(to, content []byte) []byte {
 	return to
 }
 
-// appendBlock appends a block without its length, which is written over the end of what is there, and that put back.
+// appendBlock appends a block without its length: the length overwrites the end of the existing bytes, which are then
+// restored.
 func appendBlock(to, content []byte) []byte {
 	var length, over [binary.MaxVarintLen32]byte
 	n := binary.PutUvarint(length[:], uint64(len(content)))

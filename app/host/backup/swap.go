@@ -20,17 +20,17 @@ import (
 type move struct {
 	Name string `json:"name"`
 	New  string `json:"new,omitempty"`  // takes the place of Name; "" = nothing does
-	Keep string `json:"keep,omitempty"` // the name that the present one gets; "" = there is none
+	Keep string `json:"keep,omitempty"` // new name of the existing file; "" = there is none
 }
 
-// journal is what is to be exchanged. It is there while that goes on.
+// journal lists the files to exchange. It exists while the exchange runs.
 type journal struct {
 	Moves []move `json:"moves"`
 }
 
 const (
 	journalName = "restore.json"
-	swapLock    = "swap.lock" // held by who exchanges files, and by who opens the store
+	swapLock    = "swap.lock" // held while files are exchanged, and while the store is opened
 
 	// swapWait is how long to wait for another process that exchanges files or opens the store.
 	swapWait = 10 * time.Second
@@ -46,7 +46,7 @@ func Recover(dir string, open func() error) error {
 	unlock, err := kv.LockFile(filepath.Join(dir, swapLock), swapWait)
 	if err != nil {
 		if mayNotWrite(err) && !file.Exists(filepath.Join(dir, journalName)) {
-			return open() // which can say better what is wrong
+			return open() // which returns the better error
 		}
 		return during("recover "+dir, busy(err))
 	}
@@ -58,8 +58,8 @@ func Recover(dir string, open func() error) error {
 	return open()
 }
 
-// Resume ends a restore that a killed process left half-way, if there is one, for who reads the settings before the store is
-// opened. Errors: Recover's.
+// Resume completes a restore that a killed process left half-way, if there is one. It is for callers that read the
+// settings before the store is opened. Errors: Recover's.
 func Resume(dir string) error {
 	if !file.Exists(filepath.Join(dir, journalName)) {
 		return nil
@@ -79,10 +79,11 @@ func mayNotWrite(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOSPC)
 }
 
-// tidy removes what killed processes left, unless one is at work. What cannot be removed is left for the next time.
+// tidy removes what killed processes left, unless a process is working. Files that cannot be removed stay until the
+// next time.
 func tidy(dir string) {
 	if !file.Exists(filepath.Join(dir, lockName)) {
-		return // nobody ever was at work
+		return // no process ever worked here
 	}
 	unlock, err := lockWork(dir)
 	if err != nil {
@@ -93,12 +94,13 @@ func tidy(dir string) {
 	file.RemoveTree(filepath.Join(dir, newDir))
 }
 
-// exchange makes all moves or, as far as anybody can see who calls Recover first, none. Errors: ErrBusy, ErrInUse.
+// exchange makes all moves, or none as far as a caller of Recover can see. Errors: ErrBusy; ErrInUse.
 func exchange(dir string, moves []move, step func(string)) error {
 	return exchangeWhen(dir, nil, moves, step)
 }
 
-// exchangeWhen is exchange when sure, which may be nil, gives no error. It is asked when nobody can open the store any more.
+// exchangeWhen is exchange if sure returns no error. sure may be nil. It is called when nobody can open the store any
+// more.
 func exchangeWhen(dir string, sure func() error, moves []move, step func(string)) error {
 	unlock, err := kv.LockFile(filepath.Join(dir, swapLock), swapWait)
 	if err != nil {
@@ -126,7 +128,8 @@ func exchangeWhen(dir string, sure func() error, moves []move, step func(string)
 	return finish(dir, step)
 }
 
-// notInUse sees that nobody has the store open. Who wants to open it has to wait for the lock that the caller holds.
+// notInUse returns an error if a process has the store open. To open it, a process needs the lock that the caller
+// holds.
 func notInUse(dir string) error {
 	path := filepath.Join(dir, storeName)
 	if !file.Exists(path) {
@@ -241,8 +244,8 @@ func (m move) inside(dir string) error {
 	return nil
 }
 
-// make makes a move, or what is left of it. The name always has a whole file, the old or the new one, as long as the
-// file system has links; where it has none there is a moment without, which the journal bridges.
+// make makes a move, or the rest of it. The name always has a whole file, the old or the new one, if the file system
+// has links; without links there is a moment without, which the journal bridges.
 func (m move) make(in within, dir string, step func(string)) error {
 	if m.New != "" && !in.exists(m.New) {
 		return nil // made before

@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// progress adds up what was done. It may be used by many goroutines at once.
+// progress counts what was done. It may be used concurrently.
 type progress struct {
 	mu          sync.Mutex
 	report      func(done, total int64)
@@ -49,7 +49,7 @@ func (w *watched) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// measured is a writer that counts, and sees that a disk keeps some room.
+// measured is a writer that counts bytes and checks that the disk keeps some free space.
 type measured struct {
 	w       io.Writer
 	bytes   int64
@@ -59,7 +59,7 @@ type measured struct {
 	checked int64
 }
 
-// roomEvery is after how many bytes the room is looked at again.
+// roomEvery is the number of bytes after which the free space is checked again.
 const roomEvery = 4 << 20
 
 // Write implements io.Writer.
