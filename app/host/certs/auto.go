@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// Config is what Open needs.
+// Config configures Open.
 type Config struct {
-	Dir  string // where ca.crt and ca.key are; made where it is not there
+	Dir  string // with ca.crt and ca.key; created if missing
 	Name string // the appliance is <Name>.local: a label of lower-case letters, digits and hyphens. "" = DefaultName
 	// Hosts gives the names and addresses that people reach the machine by. nil = the machine's own names and the
 	// addresses of all its interfaces. It is asked every 30 seconds.
@@ -26,11 +26,11 @@ type Config struct {
 	Log   *slog.Logger     // nil = none
 }
 
-// DefaultName is the appliance's label where none is given. It is not the machine's own, to which its operating
+// DefaultName is the default label of the appliance. It differs from the machine's own name, to which its operating
 // system answers.
 const DefaultName = "opsmon"
 
-// pollHosts is how often the machine's names, addresses and clock are looked at.
+// pollHosts is how often the machine's names, addresses and clock are checked.
 const pollHosts = 30 * time.Second
 
 // Auto answers with certificates from an authority of the appliance's own. It may be used by many goroutines at once.
@@ -43,14 +43,14 @@ type Auto struct {
 	done    chan struct{}
 
 	mu      sync.Mutex // one certificate is made at a time
-	omitted []string   // what the authority may not vouch for
-	told    time.Time  // when the log last told of the authority's end
+	omitted []string   // names and addresses that the authority's constraints exclude
+	told    time.Time  // when the end of the authority was last logged
 }
 
-// Open loads the authority in the directory, or makes it, loads the certificate that is kept there as long as it is
-// right, or issues one, and keeps it right until Close. It writes the authority's two files once, and ServerFile with
-// each new certificate. Errors: a wrong Name; a directory or file that cannot be read or written; files that are
-// damaged, do not belong together, or are not both there, with what to do.
+// Open loads or creates the authority in the directory, loads its certificate if it is still right or issues a new one,
+// and keeps it right until Close. It writes the authority's two files once, and ServerFile with each new certificate.
+// Errors: a wrong Name; a directory or file that cannot be read or written; files that are damaged, do not belong
+// together or are incomplete. The error says what to do.
 func Open(cfg Config) (*Auto, error) {
 	return open(cfg, disk{dir: cfg.Dir})
 }
@@ -106,11 +106,11 @@ func (a *Auto) CA() *CA { return &a.ca.CA }
 // Fingerprint returns the authority's, as CA.Fingerprint does.
 func (a *Auto) Fingerprint() string { return a.ca.Fingerprint() }
 
-// Problems returns what is wrong now, as sentences for people that say what to do; none when all is well. The authority
-// ends within a year, the clock shows a time before it was made, or it may not vouch for names or addresses that the
-// machine has. The log has those too.
+// Problems returns the current problems, as sentences for people that say what to do; none if all is well: the
+// authority ends within a year, the clock shows a time before it was made, or its constraints exclude names or
+// addresses of the machine. They are logged as well.
 func (a *Auto) Problems() []string {
-	a.refresh() // so that what mends itself is none
+	a.refresh() // a problem that it solves is not reported
 	list := a.ca.Problems(a.cfg.Clock(), a.cfg.Dir)
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -120,7 +120,7 @@ func (a *Auto) Problems() []string {
 	return list
 }
 
-// omission returns what the certificates leave out.
+// omission returns the problem of names and addresses that the certificates leave out.
 func (a *Auto) omission() string {
 	return fmt.Sprintf("the certificate leaves out %s, since the authority was made before the machine had these and may not vouch for them: use other names or addresses, or %s", strings.Join(a.omitted, ", "), anew(a.cfg.Dir))
 }
@@ -166,7 +166,7 @@ func (a *Auto) watch(ctx context.Context) {
 	}
 }
 
-// hosts returns what the appliance is reached by: what Hosts tells, its name, and the machine to itself.
+// hosts returns the names and addresses of the appliance: those from Hosts, its own name, and the loopback ones.
 func (a *Auto) hosts() ([]string, []netip.Addr) {
 	names, addrs := a.cfg.Hosts()
 	names = append(slices.Clone(names), a.cfg.Name, a.cfg.Name+".local", "localhost")
@@ -174,7 +174,7 @@ func (a *Auto) hosts() ([]string, []netip.Addr) {
 	return tidyNames(names), tidyAddrs(addrs)
 }
 
-// begin goes on with the certificate that is kept, where that is right.
+// begin uses the stored certificate if it is still right.
 func (a *Auto) begin() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -187,14 +187,14 @@ func (a *Auto) begin() {
 	a.renew("")
 }
 
-// refresh makes a new certificate where the one in use is not right any more.
+// refresh issues a new certificate if the current one is no longer right.
 func (a *Auto) refresh() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.renew("")
 }
 
-// renew makes a new certificate for a reason, or, for none, where the one in use is not right any more. The caller
+// renew issues a new certificate for a reason; without one, only if the current one is no longer right. The caller
 // holds the lock.
 func (a *Auto) renew(reason string) {
 	now := a.cfg.Clock()
@@ -217,8 +217,8 @@ func (a *Auto) renew(reason string) {
 	a.cfg.Log.Info("made a certificate", slog.String("because", reason), slog.Any("names", names), slog.Any("addresses", addrs), slog.Time("expires", made.tls.Leaf.NotAfter))
 }
 
-// permitted leaves out what the authority's name constraints do not permit: clients that hold to them would refuse
-// the whole certificate for it.
+// permitted removes names and addresses that the authority's name constraints exclude: clients that check them would
+// refuse the whole certificate.
 func (a *Auto) permitted(names []string, addrs []netip.Addr) ([]string, []netip.Addr) {
 	var out []string
 	names = slices.DeleteFunc(names, func(name string) bool {
@@ -244,7 +244,7 @@ func (a *Auto) permitted(names []string, addrs []netip.Addr) ([]string, []netip.
 	return names, addrs
 }
 
-// tellOfEnd tells once a day of an authority that is not, or soon not any more, valid.
+// tellOfEnd logs once a day that the authority is not valid, or soon no longer.
 func (a *Auto) tellOfEnd(now time.Time) {
 	problems := a.ca.Problems(now, a.cfg.Dir)
 	if len(problems) == 0 || now.Sub(a.told).Abs() < 24*time.Hour {

@@ -42,8 +42,8 @@ type CA struct {
 	cert *x509.Certificate
 }
 
-// ReadCA reads the authority's certificate from the directory that Open keeps it in, whether or not the service runs.
-// Errors: os.ErrNotExist where there is none yet; a file that holds no certificate of an authority.
+// ReadCA reads the authority's certificate from its directory, whether or not the service runs. Errors: os.ErrNotExist
+// if there is none yet; a file without an authority's certificate.
 func ReadCA(dir string) (*CA, error) {
 	name := filepath.Join(dir, CAFile)
 	text, err := os.ReadFile(name)
@@ -93,7 +93,7 @@ func fingerprint(der []byte) string {
 	return strings.Join(pairs, ":")
 }
 
-// Name returns what devices list the authority under.
+// Name returns the name under which devices list the authority.
 func (c *CA) Name() string { return c.cert.Subject.CommonName }
 
 // Expires returns the end of the authority's time. Nothing renews it: a new authority has to be trusted by each device
@@ -103,8 +103,8 @@ func (c *CA) Expires() time.Time { return c.cert.NotAfter }
 // lastYear is how long before the authority's end that end is a problem: many devices have to trust a new one by then.
 const lastYear = 365 * 24 * time.Hour
 
-// Problems returns what is wrong with the authority in a directory at a time, as sentences for people that say what to
-// do; none when all is well.
+// Problems returns the problems of an authority at a time, as sentences for people that say what to do; none if all is
+// well.
 func (c *CA) Problems(now time.Time, dir string) []string {
 	switch end := c.cert.NotAfter; {
 	case now.Before(c.cert.NotBefore):
@@ -117,7 +117,7 @@ func (c *CA) Problems(now time.Time, dir string) []string {
 	return nil
 }
 
-// anew returns how to get a new authority.
+// anew returns the instructions for a new authority.
 func anew(dir string) string {
 	return fmt.Sprintf("delete %s and %s in %s and start the service again, after which every device has to trust the new authority", CAFile, CAKeyFile, dir)
 }
@@ -128,8 +128,8 @@ type authority struct {
 	key crypto.Signer
 }
 
-// openAuthority loads the authority, or makes it where there is none. The key is written first, so that a certificate
-// without its key means that the key was lost, and not that the process was cut off.
+// openAuthority loads the authority, or creates it. The key is written first, so that a certificate without its key
+// means that the key was lost, and not that the process was killed.
 func openAuthority(d disk, now time.Time, label string, names []string, addrs []netip.Addr, log *slog.Logger) (*authority, error) {
 	advice := fmt.Sprintf("bring %s and %s back from a backup, or delete both to make a new authority, which every device has to trust anew", CAFile, CAKeyFile)
 	key, err := readKey(d.path(CAKeyFile))
@@ -169,7 +169,7 @@ func openAuthority(d disk, now time.Time, label string, names []string, addrs []
 	return made, nil
 }
 
-// loaded tells of what is wrong with an authority that was there already.
+// loaded logs the problems of an authority that existed.
 func loaded(d disk, a *authority, now time.Time, log *slog.Logger) (*authority, error) {
 	for _, name := range []string{CAFile, CAKeyFile} {
 		changed, err := d.private(name)
@@ -194,7 +194,7 @@ func readKey(path string) (crypto.Signer, error) {
 	}
 	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
-		return nil, errors.New("it holds a damaged key") // the library's error may show of what it is made
+		return nil, errors.New("it holds a damaged key") // the library's error may show parts of the key
 	}
 	signer, ok := key.(crypto.Signer)
 	if !ok {
@@ -221,8 +221,8 @@ func belongs(key crypto.Signer, cert *x509.Certificate) bool {
 	return ok && public.Equal(cert.PublicKey)
 }
 
-// makeCA signs the authority's certificate with its own key. label is the appliance's; names and addrs are what the
-// machine has besides those that are permitted to everyone's.
+// makeCA signs the authority's certificate with its own key. label is the appliance's; names and addrs are those of the
+// machine in addition to those that every authority permits.
 func makeCA(key crypto.Signer, now time.Time, label string, names []string, addrs []netip.Addr) (*x509.Certificate, error) {
 	public, err := x509.MarshalPKIXPublicKey(key.Public())
 	if err != nil {
@@ -234,7 +234,7 @@ func makeCA(key crypto.Signer, now time.Time, label string, names []string, addr
 		now = youngest
 	}
 	from := now.Add(-backdate).UTC().Truncate(time.Second)
-	template := &x509.Certificate{ // the serial number is random where none is given
+	template := &x509.Certificate{ // the serial number is random by default
 		Subject:               pkix.Name{Organization: []string{"opsmon"}, CommonName: fmt.Sprintf("%.40s.local CA %s", label, hex.EncodeToString(mark[:3]))},
 		NotBefore:             from,
 		NotAfter:              from.AddDate(caYears, 0, 0).Add(-time.Second), // the last second counts
@@ -277,7 +277,7 @@ func permittedRanges(addrs []netip.Addr) []*net.IPNet {
 		if addr.Is4() {
 			bits = 24
 		}
-		if p, err := addr.Prefix(bits); err == nil { // it fails for addresses with a zone, of which there are none here
+		if p, err := addr.Prefix(bits); err == nil { // it only fails for addresses with a zone
 			prefixes = append(prefixes, p)
 		}
 	}
@@ -296,7 +296,7 @@ func (c *CA) permitsName(name string) bool {
 	return slices.ContainsFunc(c.cert.PermittedDNSDomains, func(domain string) bool { return within(name, domain) })
 }
 
-// permitsAddr tells the same of an address.
+// permitsAddr reports the same for an address.
 func (c *CA) permitsAddr(addr netip.Addr) bool {
 	return slices.ContainsFunc(c.cert.PermittedIPRanges, func(r *net.IPNet) bool { return r.Contains(addr.AsSlice()) })
 }

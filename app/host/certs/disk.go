@@ -13,18 +13,18 @@ import (
 // disk is the directory of the authority's files.
 type disk struct {
 	dir  string
-	step func(done string) // told of each step of writing, for tests that end the process there; may be nil
+	step func(done string) // called at each step of writing, for tests that end the process there; may be nil
 }
 
 func (d disk) path(name string) string { return filepath.Join(d.dir, name) }
 
-// write makes a file with its whole content, or none: it is written under another name, synced, and then given its
-// own. Only the user that the service runs as may read it.
+// write creates a file with its whole content, or none: it writes and syncs a temporary file, and then renames it. Only
+// the service's user may read it.
 func (d disk) write(name string, content []byte) error {
 	return file.Replace(d.path(name), bytes.NewReader(content), file.Options{Step: d.step})
 }
 
-// private takes a file's rights away from all but its owner. Windows keeps rights by the directory.
+// private removes the rights of everybody except the owner from a file. On Windows the directory's rights apply.
 func (d disk) private(name string) (changed bool, err error) {
 	if runtime.GOOS == "windows" {
 		return false, nil

@@ -21,7 +21,7 @@ import (
 	"opsmon/app/host/namedfile"
 )
 
-// FilesConfig is what OpenFiles needs.
+// FilesConfig configures OpenFiles.
 type FilesConfig struct {
 	Cert  string           // file with the certificate first and then its issuers', PEM
 	Key   string           // file with its key, PEM
@@ -46,7 +46,7 @@ type Files struct {
 	refused [sha256.Size]byte // contents that could not be taken
 	reason  string            // why
 	said    bool              // the log has it
-	told    time.Time         // when the log last told of the certificate in use
+	told    time.Time         // when the problems were last logged
 }
 
 // pair is a certificate with its key, and the hash of the files that it came from.
@@ -55,10 +55,10 @@ type pair struct {
 	sum [sha256.Size]byte
 }
 
-// OpenFiles loads a certificate and its key, and loads them anew when the files change, until Close. New contents that
-// cannot be used, or are out of their time, leave the old ones in use and are told to the log. Errors: a file that
-// cannot be read or holds something else, a key that does not belong to the certificate. What browsers may refuse is
-// no error, since the machine's clock may be what is wrong: see Problems. The log has those too.
+// OpenFiles loads a certificate and its key, and reloads them when the files change, until Close. New files that cannot
+// be used, or whose certificate is not valid now, are logged, and the old ones stay in use. Errors: a file that cannot
+// be read or holds something else; a key that does not belong to the certificate. A certificate that browsers may
+// refuse is no error, since the machine's clock may be wrong: see Problems, which are logged as well.
 func OpenFiles(cfg FilesConfig) (*Files, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
@@ -117,8 +117,8 @@ func (f *Files) Hosts() ([]string, []netip.Addr) {
 // first. One with a wildcard is no name.
 func (f *Files) Reachable() []string { return named(f.current.Load().tls.Leaf) }
 
-// NamedIn reads a certificate's file and gives what Files.Reachable would. It gives nothing for a file that cannot be
-// read or holds something else.
+// NamedIn returns what Files.Reachable would return for a certificate's file; nothing if the file cannot be read or
+// holds something else.
 func NamedIn(file string) []string {
 	text, err := namedfile.Read(file)
 	if err != nil {
@@ -155,9 +155,9 @@ func named(cert *x509.Certificate) []string {
 // Expires returns the end of the time of the certificate in use.
 func (f *Files) Expires() time.Time { return f.current.Load().tls.Leaf.NotAfter }
 
-// Problems returns what is wrong with the certificate in use now, as sentences for people; none when all is well.
-// Browsers may refuse it: it is expired or soon will be, not yet valid, not for servers, names no host, its issuers'
-// certificates are missing or do not follow each other, or others can read its key.
+// Problems returns the problems of the current certificate, as sentences for people; none if all is well. Browsers may
+// refuse it: it is expired or soon will be, not yet valid, not for servers, names no host, its issuers' certificates
+// are missing or in the wrong order, or others can read its key.
 func (f *Files) Problems() []string {
 	now := f.cfg.Clock()
 	cert := f.current.Load().tls
@@ -180,7 +180,7 @@ func (f *Files) Problems() []string {
 	return list
 }
 
-// untimely tells that a certificate is outside of its time; the list is empty when it is within.
+// untimely returns the problem of a certificate that is not valid now; none otherwise.
 func untimely(cert *x509.Certificate, now time.Time) []string {
 	switch {
 	case now.After(cert.NotAfter):
@@ -193,8 +193,8 @@ func untimely(cert *x509.Certificate, now time.Time) []string {
 
 func day(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 
-// chain returns what is wrong with the certificates that stand after the first. Whether devices trust the last one's
-// issuer cannot be known here.
+// chain returns the problem of the certificates after the first. Whether devices trust the last one's issuer cannot be
+// known here.
 func chain(cert tls.Certificate) string {
 	last := cert.Leaf
 	for i, der := range cert.Certificate[1:] {
@@ -273,9 +273,9 @@ func (f *Files) watch(ctx context.Context) {
 	}
 }
 
-// look takes the files' contents where they are new and good. It reads the whole files, which are small: times and
-// sizes may stay the same when the contents do not. A failure is told once, and only when it is there twice in a
-// row: the two files are never replaced at the same moment.
+// look loads the files if their contents are new and good. It reads them whole, since they are small, and times and
+// sizes may stay the same when the contents change. A failure is logged once, and only the second time in a row: the
+// two files are never replaced at the same moment.
 func (f *Files) look() {
 	now := f.cfg.Clock()
 	defer f.tell(now)
@@ -309,7 +309,7 @@ func (f *Files) look() {
 	}
 }
 
-// tell tells the log once a day what is wrong with the certificate in use.
+// tell logs the problems of the current certificate once a day.
 func (f *Files) tell(now time.Time) {
 	if now.Sub(f.told).Abs() < 24*time.Hour {
 		return

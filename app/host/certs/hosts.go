@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// machine returns a function that tells the machine's names and its addresses. It goes by what the machine itself
-// knows: asking a name server can take long where there is none.
+// machine returns a function that returns the machine's names and addresses. It only uses local knowledge: asking a
+// name server can take long if there is none.
 func machine() func() ([]string, []netip.Addr) {
-	var last []netip.Addr // what was known when the system did not answer
+	var last []netip.Addr // used if the system does not answer
 	return func() ([]string, []netip.Addr) {
 		if found, err := net.InterfaceAddrs(); err == nil {
 			last = last[:0:0]
@@ -50,7 +50,7 @@ func hostNames(name, domain string) []string {
 // outward returns the address that the machine uses towards other networks. Nothing is sent. The zero address is for
 // machines that know no way out of their network.
 func outward() netip.Addr {
-	c, err := net.Dial("udp4", "192.0.2.1:9") // an address of nobody's (RFC 5737)
+	c, err := net.Dial("udp4", "192.0.2.1:9") // an address that nobody has (RFC 5737)
 	if err != nil {
 		return netip.Addr{}
 	}
@@ -71,10 +71,10 @@ func Machine(label string) ([]string, []netip.Addr) {
 	return tidyNames(append(names, label, label+".local")), tidyAddrs(addrs)
 }
 
-// reachable sorts out what other machines can use: first the address first, then the name, further names and further
-// addresses. Networks in 172.16.0.0/12 come late, since most are between a machine and its own containers. Further
-// names of one label below .local are left out: only the machine's operating system could answer to them, and many do
-// not.
+// reachable orders the names and addresses that other machines can use: the first address, the first name, further
+// names and further addresses. Networks in 172.16.0.0/12 come late, since most are between a machine and its own
+// containers. Further names of one label below .local are left out: only the machine's operating system could answer to
+// them, and many do not.
 func reachable(names []string, addrs []netip.Addr, name string, first netip.Addr) []string {
 	inner := netip.MustParsePrefix("172.16.0.0/12")
 	rank := func(addr netip.Addr) int {
@@ -92,7 +92,7 @@ func reachable(names []string, addrs []netip.Addr, name string, first netip.Addr
 	}
 	addrs = slices.DeleteFunc(slices.Clone(addrs), func(addr netip.Addr) bool { return addr.IsLoopback() || addr.IsLinkLocalUnicast() })
 	slices.SortStableFunc(addrs, func(a, b netip.Addr) int { return rank(a) - rank(b) })
-	label := strings.TrimSuffix(name, ".local") // nobody finds it without, but where a name server was told
+	label := strings.TrimSuffix(name, ".local") // only a name server's entry would find it without
 	names = slices.DeleteFunc(slices.Clone(names), func(one string) bool {
 		return one == name || one == label || one == "localhost" || strings.HasSuffix(one, ".local") && strings.Count(one, ".") == 1
 	})
@@ -107,7 +107,7 @@ func reachable(names []string, addrs []netip.Addr, name string, first netip.Addr
 	return list
 }
 
-// searchDomain returns the first domain in which the machine looks up short names (resolv.conf(5)), "" when there is
+// searchDomain returns the first domain in which the machine looks up short names (resolv.conf(5)), "" if there is
 // none.
 func searchDomain(text string) string {
 	found := ""
@@ -120,8 +120,8 @@ func searchDomain(text string) string {
 	return found
 }
 
-// tidyNames puts names in the form that certificates have them in, sorted, each once. What can be no host's name is
-// left out.
+// tidyNames returns names in the form for certificates, sorted and without duplicates. It drops names that no host can
+// have.
 func tidyNames(names []string) []string {
 	var out []string
 	for _, name := range names {

@@ -11,11 +11,11 @@ import (
 	"slices"
 )
 
-// ServerFile holds the certificate in use and its key, in PEM, so that a start goes on with them. It is one file: a certificate
-// without its key is of no use. Backups leave it out, since the authority makes another one.
+// ServerFile holds the current certificate and its key, in PEM, for the next start. It is one file, since a certificate
+// without its key is useless. Backups leave it out, since the authority issues another one.
 const ServerFile = "server.pem"
 
-// errNone says that no certificate is kept.
+// errNone means that no certificate is stored.
 var errNone = errors.New("there is none yet")
 
 // keep writes a certificate with its key.
@@ -28,7 +28,7 @@ func (d disk) keep(l *leaf) error {
 	return d.write(ServerFile, append(text, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})...))
 }
 
-// kept reads the certificate that is kept. The error says why there is none that can be used: it is missing, damaged, of another
+// kept reads the stored certificate. The error says why it cannot be used: it is missing, damaged, of another
 // authority, or others could read its key.
 func (a *authority) kept(d disk) (*leaf, error) {
 	info, err := os.Lstat(d.path(ServerFile))

@@ -33,8 +33,7 @@ func (l *leaf) has(c net.Conn) bool {
 	return !ok || slices.Contains(l.addrs, at.AddrPort().Addr().Unmap().WithZone(""))
 }
 
-// believe returns what to take for the time. The authority was made by a clock too: before that it cannot be, and after
-// the authority's end no certificate can be made.
+// believe returns the time to use: the clock's, but not before the authority was made and not after its end.
 func (a *authority) believe(clock time.Time) time.Time {
 	if first := a.cert.NotBefore.Add(backdate); clock.Before(first) {
 		return first
@@ -60,7 +59,7 @@ func (a *authority) issue(clock time.Time, names []string, addrs []netip.Addr) (
 	for i, addr := range addrs {
 		ips[i] = addr.AsSlice()
 	}
-	template := &x509.Certificate{ // the serial number is random where none is given
+	template := &x509.Certificate{ // the serial number is random by default
 		Subject:               pkix.Name{Organization: []string{"opsmon"}, CommonName: commonName(names)},
 		NotBefore:             from,
 		NotAfter:              to,
@@ -81,7 +80,7 @@ func (a *authority) issue(clock time.Time, names []string, addrs []netip.Addr) (
 	return &leaf{tls: tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: cert}, names: names, addrs: addrs}, nil
 }
 
-// commonName returns the first name that fits where a subject's may have 64 characters. Nothing goes by it.
+// commonName returns the first name of at most 64 characters, the limit of a subject's name. Clients do not use it.
 func commonName(names []string) string {
 	if i := slices.IndexFunc(names, func(name string) bool { return len(name) <= 64 }); i >= 0 {
 		return names[i]
@@ -89,7 +88,7 @@ func commonName(names []string) string {
 	return "opsmon"
 }
 
-// stale returns why a certificate has to be made anew, "" when it is still good.
+// stale returns why a certificate must be replaced, "" if it is still right.
 func (a *authority) stale(l *leaf, clock time.Time, names []string, addrs []netip.Addr) string {
 	cert := l.tls.Leaf
 	switch now := a.believe(clock); {

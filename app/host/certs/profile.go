@@ -50,8 +50,8 @@ const profileText = `<?xml version="1.0" encoding="UTF-8"?>
 </plist>
 `
 
-// Profile returns the certificate as a configuration profile, which iPads and iPhones install. It is not signed: nobody
-// is there who could vouch for it. The same authority has the same profile, so that installing it again replaces it.
+// Profile returns the certificate as a configuration profile, which iPads and iPhones install. It is not signed, since
+// nobody could vouch for it. The same authority always has the same profile, so that installing it again replaces it.
 func (c *CA) Profile() []byte {
 	var name strings.Builder
 	_ = xml.EscapeText(&name, []byte(c.Name())) // a strings.Builder takes everything

@@ -14,7 +14,7 @@ import (
 	"opsmon/app/host/service"
 )
 
-// service looks whether the operating system starts the service and keeps it running.
+// service checks whether the operating system starts the service and keeps it running.
 func (e *exam) service(context.Context) []Finding {
 	state, err := e.Service()
 	if err == nil && !state.Installed {
@@ -85,7 +85,7 @@ func (e *exam) settings(context.Context) []Finding {
 // renewed long before.
 const soon = 14 * 24 * time.Hour
 
-// certificate looks whether devices can take the certificate: its time, its issuer, and what it is for.
+// certificate checks whether devices can accept the certificate: its validity, its issuer, and its names.
 func (e *exam) certificate(context.Context) []Finding {
 	c := e.Certificate
 	if c == nil {
@@ -115,14 +115,14 @@ func (e *exam) certificate(context.Context) []Finding {
 	return orWell(append(found, e.covers(c)...), "valid until "+stamp(c.Expires))
 }
 
-// kept looks whether the authority that devices trust is still there for the next start.
+// kept checks whether the authority that devices trust still exists for the next start.
 func (e *exam) kept(c *Certificate) []Finding {
 	if !c.Own || !e.Running {
 		return nil
 	}
 	files, err := e.Files(e.DataDir)
 	if err != nil {
-		return nil // the check of rights tells it
+		return nil // the check of rights reports it
 	}
 	for _, name := range []string{certs.CAFile, certs.CAKeyFile} {
 		path := filepath.Join(e.DataDir, "tls", name)
@@ -133,8 +133,8 @@ func (e *exam) kept(c *Certificate) []Finding {
 	return nil
 }
 
-// covers looks whether the certificate is for what people open. One of the plant's own is for names that the plant
-// chose, so one of the machine's is enough.
+// covers checks whether the certificate names the addresses that people open. The plant chooses the names of its own
+// certificate, so one of the machine's is enough.
 func (e *exam) covers(c *Certificate) []Finding {
 	if !beyond(e.Listen) {
 		return nil

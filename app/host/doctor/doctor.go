@@ -15,44 +15,44 @@ import (
 	"opsmon/kv/file"
 )
 
-// Finding is what one check found. A check has one finding when all is well, and one for each thing that is wrong.
+// Finding is the result of a check. A check has one finding if all is well, and one for each problem.
 type Finding struct {
 	Check   string `json:"check"`   // port, firewall, …
-	OK      bool   `json:"ok"`      // nothing is wrong, or it could not be looked at: then Note says why
+	OK      bool   `json:"ok"`      // nothing is wrong, or the check was not possible; Note says why
 	Problem string `json:"problem"` // what is wrong, for people; "" when OK
-	Fix     string `json:"fix"`     // a command, or what to do; "" when OK
-	Note    string `json:"note"`    // what was seen
+	Fix     string `json:"fix"`     // a command or an instruction; "" when OK
+	Note    string `json:"note"`    // details
 }
 
-// Port is an address and port that a setting gives.
+// Port is the address and port of a setting.
 type Port struct {
 	Setting, Listen string
 }
 
-// Subject is the appliance that is looked at: what its settings say, and what it says itself where it runs.
+// Subject is the appliance under examination: its settings, and its status if it runs.
 type Subject struct {
 	DataDir  string
-	Command  string  // what to call app with, --data-dir included: "app --data-dir /srv/app"
-	Settings error   // what is wrong with the settings; nil = nothing
-	Missing  []error // what is wrong with the files that they name
+	Command  string  // how to call app, with --data-dir: "app --data-dir /srv/app"
+	Settings error   // the problem of the settings; nil = none
+	Missing  []error // problems of the files that they name
 	Waiting  string  // path of settings that came with a backup and could not be used; "" = there are none
 
 	Listen      string // address and port; "" = not known
-	ClearListen string // of the port in the clear; "" = none
+	ClearListen string // of the unencrypted port; "" = none
 	More        []Port // further ports that are listened on
 	Name        string // the appliance is <Name>.local
 	MDNS        bool   // and answers to that
 	Hosts       []string
 
 	Running bool   // a service answers on the data directory
-	Ready   error  // why it is not ready; nil = it is, or none runs
-	Mend    string // what mends that, as the service says; "" = it does not
+	Ready   error  // why it is not ready; nil = it is, or it does not run
+	Mend    string // the fix that the service reports; "" = none
 
-	Store        *Store       // as the running service has it; nil = none runs, or it has not opened it
+	Store        *Store       // as the running service reports it; nil = it does not run, or has not opened it
 	StoreVersion int          // the newest that this program reads
-	Memory       *Memory      // of the running service; nil = none runs
+	Memory       *Memory      // of the running service; nil = it does not run
 	Certificate  *Certificate // nil = TLS is off
-	Backup       *Backup      // nil = none is scheduled, or nothing is known
+	Backup       *Backup      // nil = none is scheduled, or unknown
 	Zones        []string     // IANA names of the plants' time zones
 }
 
@@ -66,8 +66,8 @@ type Store struct {
 // Memory is the memory of a running service, in bytes.
 type Memory struct {
 	Used    int64 // by the runtime
-	Limit   int64 // that it keeps to; 0 = none
-	Machine int64 // that there is; 0 = not known
+	Limit   int64 // memory limit; 0 = none
+	Machine int64 // of the machine; 0 = unknown
 }
 
 // Certificate is what the service answers with on the network.
@@ -79,11 +79,11 @@ type Certificate struct {
 	Own      bool         // from the appliance's own authority
 }
 
-// CertificateOf returns a certificate as the service's status tells of it: endsAt is RFC 3339, or what cannot be read
-// where it is not known; hosts are names and addresses.
+// CertificateOf returns a certificate from the service's status: endsAt is RFC 3339, or another text if it is unknown;
+// hosts are names and addresses.
 func CertificateOf(endsAt string, hosts, problems []string, own bool) *Certificate {
 	c := &Certificate{Problems: problems, Own: own}
-	c.Expires, _ = time.Parse(time.RFC3339, endsAt) // zero where it fails
+	c.Expires, _ = time.Parse(time.RFC3339, endsAt) // zero if it fails
 	for _, host := range hosts {
 		if addr, err := netip.ParseAddr(host); err == nil {
 			c.Addrs = append(c.Addrs, addr)
@@ -99,7 +99,7 @@ type Backup struct {
 	Last    time.Time // of the last one that was verified; zero = none yet
 	Overdue bool
 	Problem string // of the last attempt; "" = it went well
-	Dir     string // where they go; "" = not known
+	Dir     string // their folder; "" = unknown
 }
 
 // Machine is what is asked of the machine. Local gives the real one.
@@ -107,21 +107,21 @@ type Machine struct {
 	OS    string // as in runtime.GOOS
 	Clock func() time.Time
 	Zone  *time.Location // of the machine
-	// Tool runs a program and gives what it prints. Errors: exec.ErrNotFound; *exec.ExitError.
+	// Tool runs a program and returns its output. Errors: exec.ErrNotFound; *exec.ExitError.
 	Tool func(ctx context.Context, name string, args ...string) (string, error)
-	// Dial tells whether a TCP connection to an address and port can be made.
+	// Dial returns an error if no TCP connection to an address and port can be made.
 	Dial func(ctx context.Context, address string) error
-	// Bind tells whether an address and port can be listened on.
+	// Bind returns an error if an address and port cannot be listened on.
 	Bind     func(address string) error
 	Hostname func() (string, error)
 	Lookup   func(ctx context.Context, host string) ([]netip.Addr, error)
-	// Ask asks the network who is <name>.local. The zero address is for nobody.
+	// Ask returns the address of <name>.local on the network; the zero address if nobody has the name.
 	Ask   func(ctx context.Context, name string) (netip.Addr, error)
 	Addrs func() ([]netip.Addr, error) // of all interfaces
 	Disk  func(dir string) (file.Space, error)
-	// Store opens a store to be read, and gives its version. Errors: fs.ErrNotExist; kv.ErrLocked; kv.ErrDamaged.
+	// Store opens a store read-only and returns its version. Errors: fs.ErrNotExist; kv.ErrLocked; kv.ErrDamaged.
 	Store   func(path string) (version int, err error)
-	Files   func(dir string) ([]File, error) // the directory itself first, then what is in it
+	Files   func(dir string) ([]File, error) // the directory itself first, then its files
 	Service func() (service.State, error)
 }
 
@@ -129,7 +129,7 @@ type Machine struct {
 type File struct {
 	Path     string
 	Dir      bool
-	Owner    string // name of its user; "" where that decides nothing
+	Owner    string // name of its user; "" if it does not matter
 	Others   bool   // every user of the machine can read it
 	Secret   bool   // and must not
 	Modified time.Time
@@ -181,13 +181,13 @@ type exam struct {
 	Subject
 }
 
-// wrong is something that is wrong, and what mends it.
+// wrong returns the finding of a problem and its fix.
 func wrong(problem, fix string) Finding { return Finding{Problem: problem, Fix: fix} }
 
-// well is that nothing is wrong, or that it could not be looked at.
+// well returns the finding that nothing is wrong, or that a check was not possible.
 func well(note string) []Finding { return []Finding{{OK: true, Note: note}} }
 
-// orWell returns what was found, or that nothing is wrong.
+// orWell returns the findings, or that nothing is wrong.
 func orWell(found []Finding, note string) []Finding {
 	if len(found) > 0 {
 		return found

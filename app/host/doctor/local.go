@@ -39,7 +39,7 @@ func Local() Machine {
 	}
 }
 
-// tool runs a program in the language that its answers are looked for in.
+// tool runs a program with the language in which its output is parsed.
 func tool(ctx context.Context, name string, args ...string) (string, error) {
 	path, err := exec.LookPath(name)
 	if err != nil && runtime.GOOS != "windows" {
@@ -92,9 +92,8 @@ func state() (service.State, error) {
 	return s.State()
 }
 
-// files lists the data directory and what is in it, in its folder of certificates, and in that of files which a restore
-// has brought. All of those are secret; which of the others are is known by their names: the store, the settings, which
-// may hold a password, and keys.
+// files lists the data directory, its folder of certificates, and its folder of restored files. All of those are
+// secret; of the others the names decide: the store, the settings, which may hold a password, and keys.
 func files(dir string) ([]File, error) {
 	first, err := inspect(dir, false)
 	if err != nil {
@@ -112,12 +111,12 @@ func files(dir string) ([]File, error) {
 		}
 		for _, entry := range entries {
 			name := entry.Name()
-			if name == "control.sock" { // who answers there looks at who comes
+			if name == "control.sock" { // the service checks who connects
 				continue
 			}
 			f, err := inspect(filepath.Join(folder, name), folder == brought || secret(name))
 			if os.IsNotExist(err) {
-				continue // gone meanwhile
+				continue // removed since
 			}
 			if err != nil {
 				return nil, err
@@ -131,8 +130,8 @@ func files(dir string) ([]File, error) {
 	return list, nil
 }
 
-// secret reports whether a file is, by its name: those that a restore has kept are called as what they were, with more
-// behind it.
+// secret reports whether a file is secret, by its name. Files that a restore has replaced have their old names with a
+// suffix.
 func secret(name string) bool {
 	return filepath.Ext(name) == ".db" || slices.ContainsFunc([]string{"app.db", "app.yaml", certs.CAKeyFile, certs.ServerFile}, func(of string) bool { return strings.HasPrefix(name, of) })
 }

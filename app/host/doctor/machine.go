@@ -19,7 +19,7 @@ var youngest = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 // jump is how far in the future a file may seem to have been written: network shares have clocks of their own.
 const jump = 2 * time.Minute
 
-// clock looks whether the time can be right, whether it went back, and whether somebody keeps it right.
+// clock checks whether the time can be right, whether it was set back, and whether it is synchronised.
 func (e *exam) clock(ctx context.Context) []Finding {
 	set, keep := "timedatectl set-time 'YYYY-MM-DD HH:MM:SS'", "timedatectl set-ntp true; where there is no internet, name the plant's time server in /etc/systemd/timesyncd.conf (NTP=…) and systemctl restart systemd-timesyncd"
 	if e.OS == "windows" {
@@ -51,7 +51,7 @@ func (e *exam) clock(ctx context.Context) []Finding {
 	return orWell(found, stamp(now)+", kept right by a time server")
 }
 
-// synchronised asks whether a time server keeps the clock right.
+// synchronised reports whether a time server keeps the clock right.
 func (e *exam) synchronised(ctx context.Context) (known, kept bool) {
 	if e.OS == "windows" {
 		out, err := e.Tool(ctx, "w32tm", "/query", "/status")
@@ -82,7 +82,7 @@ func (e *exam) zone(context.Context) []Finding {
 	for _, name := range e.Zones {
 		zone, err := time.LoadLocation(name)
 		if err != nil {
-			continue // the check of the store tells it
+			continue // the check of the store reports it
 		}
 		if _, there := now.In(zone).Zone(); there == here {
 			return well("the machine's is that of " + name)
@@ -118,7 +118,7 @@ func (e *exam) space(context.Context) []Finding {
 	for _, dir := range dirs {
 		d, err := e.Disk(dir)
 		if dir == e.DataDir && errors.Is(err, fs.ErrNotExist) {
-			continue // the check of rights tells it
+			continue // the check of rights reports it
 		}
 		if err != nil {
 			found = append(found, wrong(fmt.Sprintf("the disk of %s cannot be read: %v", dir, err), "see whether it is mounted: mount, or on Windows net use"))
@@ -147,7 +147,7 @@ func size(n int64) string {
 	return fmt.Sprintf("%d MiB", n>>20)
 }
 
-// rights looks whether the service's user can use its files, and nobody else can read the secret ones.
+// rights checks whether the service's user can use its files, and nobody else can read the secret ones.
 func (e *exam) rights(context.Context) []Finding {
 	files, err := e.Files(e.DataDir)
 	if err != nil {
@@ -160,7 +160,7 @@ func (e *exam) rights(context.Context) []Finding {
 		if f.Owner != "" && f.Owner != files[0].Owner {
 			foreign = append(foreign, f.Path)
 		}
-		if !f.Secret || !f.Others || e.OS != "windows" && !files[0].Others { // nobody gets past a closed directory, but on Windows
+		if !f.Secret || !f.Others || e.OS != "windows" && !files[0].Others { // except on Windows, nobody gets past a closed directory
 			continue
 		}
 		fix := "chmod o= " + quote(e.OS, f.Path)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// memory looks whether the service may use more than the machine can give it, and whether what it may use is enough.
+// memory checks whether the service's memory limit fits the machine, and whether it is enough.
 func (e *exam) memory(context.Context) []Finding {
 	m := e.Memory
 	if m == nil {

@@ -16,10 +16,9 @@ import (
 	"opsmon/app/host/service"
 )
 
-// settingsWrong is said of what only right settings tell.
+// settingsWrong is the note of checks that need valid settings.
 const settingsWrong = "not looked at: the settings are wrong"
 
-// port looks whether clients can connect, or whether the service could listen if it ran.
 func (e *exam) port(ctx context.Context) []Finding {
 	if e.Listen == "" {
 		return well(settingsWrong)
@@ -38,7 +37,7 @@ func (e *exam) port(ctx context.Context) []Finding {
 	for _, p := range e.ports() {
 		host, at, err := net.SplitHostPort(p.Listen)
 		if err != nil {
-			continue // the check of the settings tells it
+			continue // the check of the settings reports it
 		}
 		to := []string{host}
 		if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
@@ -59,7 +58,7 @@ func (e *exam) port(ctx context.Context) []Finding {
 	return orWell(found, e.Listen+" answers")
 }
 
-// ports returns what is listened on.
+// ports returns the ports that the service listens on.
 func (e *exam) ports() (list []Port) {
 	for _, p := range append([]Port{{"listen", e.Listen}, {"clearListen", e.ClearListen}}, e.More...) {
 		if p.Listen != "" {
@@ -74,7 +73,7 @@ func (e *exam) outside() bool {
 	return slices.ContainsFunc(e.ports(), func(p Port) bool { return beyond(p.Listen) })
 }
 
-// lan returns the first address of the machine on a network, "" where it is on none.
+// lan returns the machine's first address on a network, "" if it is on none.
 func (e *exam) lan() string {
 	for _, host := range e.Hosts {
 		if _, err := netip.ParseAddr(host); err == nil {
@@ -107,10 +106,10 @@ func (e *exam) free(ctx context.Context) []Finding {
 	return orWell(found, e.Listen+" is free")
 }
 
-// wsaAddrInUse is what Windows says of a port in use.
+// wsaAddrInUse is the Windows error for a port in use.
 const wsaAddrInUse = syscall.Errno(10048)
 
-// holder names the program that has a port, where the system tells.
+// holder names the program that uses a port, if the system shows it.
 func (e *exam) holder(ctx context.Context, port int) string {
 	if e.OS == "windows" {
 		return ""
@@ -133,7 +132,7 @@ type opening struct {
 
 func (o opening) String() string { return fmt.Sprintf("%d/%s", o.port, o.proto) }
 
-// firewall looks whether one of the usual firewalls keeps clients out.
+// firewall checks whether one of the usual firewalls blocks clients.
 func (e *exam) firewall(ctx context.Context) []Finding {
 	if e.Listen == "" {
 		return well(settingsWrong)
@@ -161,7 +160,7 @@ func (e *exam) firewall(ctx context.Context) []Finding {
 	return well("none that is known is active")
 }
 
-// ufw asks Ubuntu's and Debian's firewall. It lets mDNS through by itself.
+// ufw checks the firewall of Ubuntu and Debian. It allows mDNS by default.
 func (e *exam) ufw(ctx context.Context, needed []opening) (found []Finding, has bool) {
 	out, err := e.Tool(ctx, "ufw", "status")
 	if err != nil || !strings.Contains(out, "Status: active") {
@@ -178,7 +177,7 @@ func (e *exam) ufw(ctx context.Context, needed []opening) (found []Finding, has 
 	return orWell(found, "ufw lets clients in"), true
 }
 
-// firewalld asks that of Fedora and its kin.
+// firewalld checks the firewall of Fedora and its relatives.
 func (e *exam) firewalld(ctx context.Context, needed []opening) (found []Finding, has bool) {
 	out, err := e.Tool(ctx, "firewall-cmd", "--state")
 	if err != nil || !strings.Contains(out, "running") || strings.Contains(out, "not running") {
@@ -197,8 +196,8 @@ func (e *exam) firewalld(ctx context.Context, needed []opening) (found []Finding
 	return orWell(found, "firewalld lets clients in"), true
 }
 
-// nft reads the kernel's own rules. They can say anything, so it only tells of those that drop what no rule accepts,
-// where none names the port.
+// nft reads the kernel's rules. They can be anything, so it only reports those that drop everything by default if no
+// rule names the port.
 func (e *exam) nft(ctx context.Context, needed []opening) (found []Finding, has bool) {
 	out, err := e.Tool(ctx, "nft", "list", "ruleset")
 	if err != nil {
@@ -216,7 +215,7 @@ func (e *exam) nft(ctx context.Context, needed []opening) (found []Finding, has 
 	return orWell(found, "nftables has rules for the ports"), true
 }
 
-// accepts reports whether a rule that accepts names a port, alone or in a set.
+// accepts reports whether an accepting rule names a port, by itself or in a set.
 func accepts(rules string, o opening) bool {
 	for line := range strings.Lines(rules) {
 		_, ports, names := strings.Cut(line, o.proto+" dport ")
@@ -247,8 +246,8 @@ func (e *exam) unread(tool, out string, err error) ([]Finding, bool) {
 	return nil, false
 }
 
-// netsh asks for the rule that `app install` makes: what netsh prints is in the system's language, its exit status is
-// not.
+// netsh checks for the rule that `app install` adds. The output of netsh is in the system's language; its exit status
+// is not.
 func (e *exam) netsh(ctx context.Context, needed []opening) []Finding {
 	out, err := e.Tool(ctx, "netsh", "advfirewall", "firewall", "show", "rule", "name="+service.FirewallRule)
 	switch exit := (*exec.ExitError)(nil); {
@@ -311,7 +310,7 @@ func (e *exam) names(ctx context.Context) []Finding {
 	return orWell(found, name+" leads here")
 }
 
-// logs is the command that shows what the service has logged.
+// logs returns the command that shows the service's log.
 func (e *exam) logs() string {
 	if e.OS == "windows" {
 		return "wevtutil qe Application /rd:true /f:text /c:20 /q:\"*[System[Provider[@Name='app']]]\""

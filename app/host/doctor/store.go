@@ -10,8 +10,8 @@ import (
 	"opsmon/kv"
 )
 
-// store looks whether the store can be opened, and by this version of the program. Where a service runs it has the store
-// open, and tells what is wrong with it. Whether all of it is whole only app check finds out.
+// store checks whether the store can be opened by this version of the program. A running service has it open, and
+// reports its problems. Only app check finds out whether all of it is intact.
 func (e *exam) store(context.Context) []Finding {
 	if e.Running {
 		return e.opened()
@@ -38,7 +38,7 @@ func (e *exam) store(context.Context) []Finding {
 	return well(fmt.Sprintf("%s can be opened", path))
 }
 
-// opened tells of the store that the running service has open.
+// opened returns the findings of a store that the running service has open.
 func (e *exam) opened() []Finding {
 	switch s := e.Subject.Store; {
 	case s == nil:

@@ -13,11 +13,11 @@ import (
 	"unicode/utf8"
 )
 
-// InstallConfig says what is to be installed.
+// InstallConfig describes the service to install.
 type InstallConfig struct {
 	Program  string   // the program to install: the one that runs, as an absolute path
 	DataDir  string   // absolute
-	Settings []byte   // of app.yaml, written when there is none
+	Settings []byte   // of app.yaml, written if it does not exist
 	Folders  []string // outside of DataDir that the service writes to, absolute
 	Ports    []int    // of TCP that the LAN may reach
 }
@@ -31,7 +31,7 @@ type Step struct {
 	do       func(context.Context) error
 }
 
-// Act makes a step of something else that is to be done with the others.
+// Act returns a step that is not about the service itself.
 func Act(what string, do func(context.Context) error) Step { return Step{What: what, do: do} }
 
 // Run does the step, unless it is done already.

@@ -122,7 +122,7 @@ func checkDataDir(dataDir string) error {
 	return nil
 }
 
-// fits refuses what the service of a package that is installed cannot be.
+// fits returns an error if cfg does not fit the service of an installed package.
 func (m *machine) fits(cfg InstallConfig) error {
 	if m.state.Package == "" {
 		return nil
@@ -136,7 +136,8 @@ func (m *machine) fits(cfg InstallConfig) error {
 	return nil
 }
 
-// writeStep makes a file hold a text, and removes it for none; needed is false where there is nothing to tell of that.
+// writeStep returns the step that writes a file, or removes it if text is empty; needed is false if there is nothing to
+// report.
 func writeStep(name, text string) (step Step, needed bool) {
 	step = Step{do: func(context.Context) error { return putText(name, text) }}
 	if text == "" {
@@ -153,7 +154,7 @@ func MayWrite(dataDir string, folders []string) bool {
 	return text == "" || holds(foldersDropIn, text)
 }
 
-// restart starts the service anew. A start that was given up before is no reason not to try.
+// restart restarts the service, also if systemd gave up on it before.
 func (m *machine) restart(ctx context.Context) error {
 	_ = run("systemctl", "reset-failed", unitName) // fails when there is nothing to forget
 	return within(ctx, "app.service", func() error { return told("install", m.service.manager.Restart()) })

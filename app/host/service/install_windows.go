@@ -182,7 +182,7 @@ func (m *realSCM) configure(s *mgr.Service, r registration) error {
 	)
 }
 
-// set sets something of a service that not every Windows knows; without it the service is none the worse.
+// set sets an option of a service that some versions of Windows do not know, and ignores the error.
 func set(s *mgr.Service, what uint32, value unsafe.Pointer) error {
 	err := windows.ChangeServiceConfig2(s.Handle, what, (*byte)(value))
 	if errors.Is(err, windows.ERROR_INVALID_LEVEL) {
@@ -277,7 +277,7 @@ func (m *realSCM) copyProgram(from, to string) error {
 	return file.Replace(to, f, file.Options{Mode: 0o755, Rename: replace})
 }
 
-// replace gives a file its name. A program that runs cannot be replaced, but it can be renamed.
+// replace renames a file to its name. A running program cannot be replaced, but it can be renamed.
 func replace(from, to string) error {
 	old := oldProgram(to)
 	if err := file.Remove(old); err != nil {

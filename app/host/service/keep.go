@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// KeepConfig is what Keep needs.
+// KeepConfig configures Keep.
 type KeepConfig struct {
 	DataDir string
-	URL     string       // told to the service manager
+	URL     string       // shown by the service manager
 	Probe   func() error // returns unless the service hangs; its error says why it does not serve fully
 	Log     *slog.Logger
 }
 
-// Keep is the service's side of the talk with the service manager, until ctx ends: that it is ready, once it answers;
-// then again and again that it lives, each time after a Probe that returned; at last that it stops. A service that
-// hangs falls silent, and is ended and started again. An error of Probe is told, and is no reason to be ended: starting
-// again mends neither a full disk nor a damaged store. Outside of a service manager it only waits for ctx.
+// Keep notifies the service manager until ctx ends: that the service is ready once it answers, then regularly that it
+// is alive, after each Probe that returned, and finally that it stops. A service that hangs stops notifying, and is
+// restarted. An error of Probe is reported, but does not cause a restart, which would solve neither a full disk nor a
+// damaged store. Without a service manager it only waits for ctx.
 func Keep(ctx context.Context, cfg KeepConfig) {
 	if !Managed() {
 		<-ctx.Done()

@@ -32,10 +32,10 @@ var source = sync.OnceValue(func() *eventlog.Log {
 	return l
 })
 
-// eventHandler writes warnings and errors to the Windows event log. Nobody sees a service's standard error.
+// eventHandler writes warnings and errors to the Windows event log, since nobody sees a service's standard error.
 type eventHandler struct {
 	text  slog.Handler
-	buf   *bytes.Buffer // what text writes to
+	buf   *bytes.Buffer // the output of text
 	mu    *sync.Mutex
 	level slog.Leveler
 }
@@ -85,7 +85,7 @@ func (h *eventHandler) WithGroup(name string) slog.Handler {
 func report(level slog.Level, text string) error {
 	l := source()
 	if l == nil {
-		return nil // the service goes on without its event log
+		return nil // the service works without its event log
 	}
 	if level >= slog.LevelError {
 		return l.Error(eventError, text)

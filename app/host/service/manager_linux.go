@@ -25,7 +25,7 @@ func supported() error {
 func (s *Service) start(context.Context) error { return told("start", s.manager.Start()) }
 func (s *Service) stop(context.Context) error  { return told("stop", s.manager.Stop()) }
 
-// told makes a sentence of an error of systemctl, which the library gives the exit status of alone.
+// told returns a readable error of systemctl; the library's only has the exit status.
 func told(command string, err error) error {
 	var exit *exec.ExitError
 	switch {

@@ -101,7 +101,7 @@ func (s *Service) State() (State, error) {
 	return st, nil
 }
 
-// installedByMSI gives "msi" when Windows Installer has app among its products.
+// installedByMSI returns "msi" if Windows Installer lists app as a product.
 func installedByMSI() string {
 	code, err := windows.UTF16PtrFromString(UpgradeCode)
 	if err != nil {

@@ -30,7 +30,8 @@ type handler struct {
 	err error // fn's, when it has ended
 }
 
-// stopHint is how long the manager is told to wait for a stop: the drain of requests and the store's end, with room.
+// stopHint is how long the manager is asked to wait for a stop: the drain of requests and the closing of the store,
+// with a margin.
 const stopHint = 40 * time.Second
 
 // Execute implements svc.Handler. A failure that starting again may mend is an error to the manager, whose recovery
@@ -64,7 +65,7 @@ func (h *handler) Execute(_ []string, requests <-chan svc.ChangeRequest, changes
 	}
 }
 
-func notify(string) error { return nil } // the manager knows two states, and Execute tells them
+func notify(string) error { return nil } // the manager knows two states, which Execute reports
 
 // hung is after how long a probe that does not return ends the process.
 const hung = time.Minute

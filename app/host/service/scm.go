@@ -22,7 +22,8 @@ import (
 // password, and with no rights but those that it is given.
 const Account = `NT SERVICE\` + Name
 
-// UpgradeCode names app to Windows Installer, for ever: an MSI replaces what was installed with the same code.
+// UpgradeCode identifies app for Windows Installer and must never change: an MSI replaces the product with the same
+// code.
 const UpgradeCode = "{5B0E3C1A-8B6C-4C57-9D0B-6E1D3F2A7C41}"
 
 // The texts that Windows shows.
@@ -34,15 +35,15 @@ const (
 // FirewallRule is the name of the rules that let the LAN in.
 const FirewallRule = displayName
 
-// recovery is what follows when the service fails, be it by a crash or an end with an error: it is started again after
-// these times, the last of them for every further time, and a day without a failure counts as none.
+// recovery has Windows restart the service after a crash or an end with an error, after these delays; the last one
+// repeats, and a day without a failure resets the count.
 var recovery = recoveryActions{Restart: []time.Duration{5 * time.Second, 30 * time.Second, 60 * time.Second}, Reset: 24 * time.Hour, NonCrash: true}
 
 // recoveryActions are Windows's.
 type recoveryActions struct {
 	Restart  []time.Duration
 	Reset    time.Duration
-	NonCrash bool // also for an end with an error, not a crash alone
+	NonCrash bool // also for an end with an error, not only a crash
 }
 
 // registration is a Windows service.
@@ -51,11 +52,11 @@ type registration struct {
 	Args                 []string
 	Account              string
 	Display, Description string
-	DelayedStart         bool // with Windows, after what it needs itself
+	DelayedStart         bool // some time after Windows has started
 	OwnSID               bool // its rights are those of its account, and of no other service
 }
 
-// scm is what installing does to Windows.
+// scm is the part of Windows that installing uses.
 type scm interface {
 	// register makes the service, or changes the one that is there, with its event source.
 	register(registration) error
@@ -73,8 +74,8 @@ type scm interface {
 	run(name string, args ...string) error
 }
 
-// scmInstall returns the steps of Install on Windows. fresh says that the program is the same and registered in the
-// same way, and settings that there is an app.yaml already.
+// scmInstall returns the steps of Install on Windows. fresh means that the program is the same and registered in the
+// same way; settings, that an app.yaml exists.
 func scmInstall(m scm, cfg InstallConfig, target string, st State, fresh, settings bool) []Step {
 	plain := func(what string, done bool, do func() error) Step {
 		return Step{What: what, Done: done, do: func(context.Context) error { return do() }}
@@ -128,14 +129,14 @@ func joinPorts(ports []int, between string) string {
 	return strings.Join(words, between)
 }
 
-// mdnsPort is where the machine's name is asked for (RFC 6762).
+// mdnsPort is the port of multicast DNS (RFC 6762).
 const mdnsPort = 5353
 
 // firewall lets the LAN reach the program at ports, and nothing else; with no ports, nothing at all. Rules of ours that
 // are there already go first. The rules are for every profile: Windows takes a plant's network for a public one as
 // often as not.
 func firewall(m scm, program string, ports []int) error {
-	deleted := m.run("netsh", "advfirewall", "firewall", "delete", "rule", "name="+FirewallRule) // an error when there is none
+	deleted := m.run("netsh", "advfirewall", "firewall", "delete", "rule", "name="+FirewallRule) // an error if there is none
 	if len(ports) == 0 {
 		var missing *commandError
 		if errors.As(deleted, &missing) {
@@ -152,13 +153,13 @@ func firewall(m scm, program string, ports []int) error {
 	return nil
 }
 
-// commandError is a program that ended with an error, and what it said.
+// commandError is the failure of a program, with its output.
 type commandError struct{ said string }
 
 func (e *commandError) Error() string { return e.said }
 
-// dataDirRights returns the rights of a data directory: the system's, administrators' and the service's own account's,
-// all of them for everything in it, and nobody else's.
+// dataDirRights returns the rights of a data directory: full access for the system, administrators and the service's
+// account, and none for anybody else.
 func dataDirRights(sid string) string {
 	return "D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;FA;;;" + sid + ")"
 }
@@ -183,14 +184,14 @@ const (
 	administrators = "S-1-5-32-544"
 )
 
-// mayOwn reports whether a data directory that was there may belong to an account: whoever owns it can give themselves
-// any right in it, so it must be the system's, the administrators', the service's or of who installs it. Anybody may
-// make folders where the usual one is.
+// mayOwn reports whether an existing data directory may belong to an account. Its owner can take any right in it, so it
+// must be the system, the administrators, the service, or the user who installs it. Any user may create folders in the
+// usual place.
 func mayOwn(owner, me, service string) bool {
 	return slices.Contains([]string{localSystem, administrators, service, me}, owner)
 }
 
-// admits reports whether rights in SDDL may let a service's account in: by itself, or by a group that it is in.
+// admits reports whether rights in SDDL may admit a service's account, directly or by a group.
 func admits(sddl, sid string) bool {
 	for _, who := range []string{sid, "S-1-5-80-0", "WD", "AU", "BU", "SU"} { // all services, everyone, authenticated users, users, services
 		if strings.Contains(sddl, ";;;"+who+")") {
@@ -200,7 +201,7 @@ func admits(sddl, sid string) bool {
 	return false
 }
 
-// eventTexts reads the texts of events from what wevtutil writes, oldest first.
+// eventTexts returns the texts of events from the output of wevtutil, oldest first.
 func eventTexts(out string) []string {
 	var log struct {
 		Events []struct {

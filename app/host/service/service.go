@@ -20,7 +20,7 @@ import (
 // Name is the service's name: the unit app.service, and the Windows service app.
 const Name = "app"
 
-// ErrNotInstalled says that there is no service of the name Name on this machine.
+// ErrNotInstalled means that this machine has no service with the name Name.
 var ErrNotInstalled = errors.New("the service is not installed; install it with: app install")
 
 // ErrUnsupported says that this system has no service manager that is known.
@@ -30,13 +30,13 @@ var ErrUnsupported = errors.New("this system has no service manager that app kno
 type State struct {
 	Installed bool
 	Enabled   bool      // starts with the machine
-	Running   bool      // its process is there; whether it is ready only the service itself can tell
-	Failed    bool      // ended with an error and is not started again by itself
+	Running   bool      // its process exists; only the service itself knows whether it is ready
+	Failed    bool      // ended with an error and is not restarted automatically
 	Since     time.Time // of the process's start; zero when it does not run or that cannot be read
 	PID       int       // 0 when it does not run
 	Binary    string    // absolute path of the program that is registered
 	DataDir   string    // the data directory that is registered; "" for the default
-	Package   string    // what owns the program: "dpkg", "rpm" or "msi"; "" for app install
+	Package   string    // the package manager that owns the program: "dpkg", "rpm" or "msi"; "" for app install
 }
 
 // Service is the service as it is registered with the service manager.
@@ -82,7 +82,7 @@ func (s *Service) Stop(ctx context.Context) error {
 	return within(ctx, "stop the service", func() error { return s.stop(ctx) })
 }
 
-// within runs fn, which the service manager may hold up, no longer than ctx lasts. what is for its error.
+// within runs fn, which may hang in the service manager, no longer than ctx lasts. what is for its error.
 func within(ctx context.Context, what string, fn func() error) error {
 	ended := make(chan error, 1)
 	go func() { ended <- fn() }()
@@ -128,14 +128,14 @@ func WaitReady(ctx context.Context, dataDir string) error {
 	}
 }
 
-// answer is what the service says of itself.
+// answer is the service's answer about its state.
 type answer struct {
 	Ready    bool   `json:"ready"`
 	Reason   string `json:"reason"` // why not
 	Starting bool   `json:"starting"`
 }
 
-// ask asks the service how it is.
+// ask asks the service for its state.
 func ask(ctx context.Context, dataDir string) (*answer, error) {
 	client, err := control.Client(dataDir)
 	if err != nil {

@@ -15,13 +15,13 @@ const User = "app"
 // Sysusers declares User for systemd-sysusers.
 const Sysusers = `u app - "Manufacturing operations monitoring" ` + defaultDataDir + "\n"
 
-// defaultDataDir is the one that systemd makes for the service by itself.
+// defaultDataDir is the data directory that systemd creates for the service.
 const defaultDataDir = "/var/lib/app"
 
 //go:embed app.service.tmpl
 var unitTemplate string
 
-// UnitConfig says what a unit runs. The paths are absolute.
+// UnitConfig describes a unit. The paths are absolute.
 type UnitConfig struct {
 	Binary  string
 	DataDir string
@@ -49,8 +49,8 @@ func protectHome(paths ...string) string {
 
 func below(p, dir string) bool { return p == dir || strings.HasPrefix(p, dir+"/") }
 
-// FoldersUnit returns the text of a drop-in that lets the service write to folders outside of its data directory, ""
-// for none. They need not be there: a share that cannot be mounted does not keep the service from starting.
+// FoldersUnit returns a drop-in that lets the service write to folders outside of its data directory, "" for none. A
+// missing folder, such as a share that cannot be mounted, does not keep the service from starting.
 func FoldersUnit(dataDir string, folders []string) string {
 	folders = slices.DeleteFunc(slices.Clone(folders), func(f string) bool { return below(f, dataDir) })
 	if len(folders) == 0 {
@@ -88,7 +88,7 @@ func escapeUnitPath(p string) string {
 	return b.String()
 }
 
-// quoteArgument makes one word of s for a command line in a unit file, where variables are expanded too.
+// quoteArgument quotes s as one word of a command line in a unit file, where variables are expanded as well.
 func quoteArgument(s string) string { return strings.ReplaceAll(quoteUnit(s), "$", "$$") }
 
 // quoteUnit makes one word of s for a unit file, in which no specifier is expanded.
@@ -125,7 +125,7 @@ func execStart(text string) []string {
 	return argv
 }
 
-// splitUnit is what systemd does to a command line: words in single or double quotes, escapes, doubled % and $.
+// splitUnit splits a command line as systemd does: words in single or double quotes, escapes, doubled % and $.
 func splitUnit(s string) []string {
 	var words []string
 	var word strings.Builder
