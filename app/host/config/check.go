@@ -12,7 +12,7 @@ import (
 	"opsmon/app/host/certs"
 )
 
-// Check finds what is wrong with a configuration before anything is opened. Error: *Error.
+// Check returns the first error in a configuration, without opening anything. Error: *Error.
 func (c Settings) Check() error {
 	host, err := c.checkAddress("listen", c.Listen)
 	if err != nil {
@@ -136,7 +136,7 @@ func (c Settings) checkBackup() error {
 	return nil
 }
 
-// checkAddress finds what is wrong with a setting that is an address and a port to listen on, and returns its host.
+// checkAddress returns the error of a setting that is a listen address, and its host.
 func (c Settings) checkAddress(name, address string) (host string, err error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {

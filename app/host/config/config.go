@@ -34,14 +34,14 @@ type Settings struct {
 	Listen         string      `yaml:"listen"`         // address and port
 	URL            string      `yaml:"url"`            // how people reach the service; "" = made from Listen
 	TLS            string      `yaml:"tls"`            // off; auto: certificates of the appliance's own; or CERT,KEY: two files
-	ClearListen    string      `yaml:"clearListen"`    // address and port in the clear, for the trust page and redirects; "" = none
+	ClearListen    string      `yaml:"clearListen"`    // address and port of unencrypted HTTP, for the trust page and redirects; "" = none
 	InsecureHTTP   bool        `yaml:"insecureHttp"`   // listen beyond loopback without TLS
 	Name           string      `yaml:"name"`           // the appliance is <Name>.local
 	MDNS           bool        `yaml:"mdns"`           // answer to <Name>.local on the network
 	LogLevel       string      `yaml:"logLevel"`       // debug, info, warn or error
 	HostNames      string      `yaml:"hostNames"`      // further names that the service may be asked for by, with commas between
 	MaxConnections int         `yaml:"maxConnections"` // at once, in all; a quarter of it from one address
-	AuditDays      int         `yaml:"auditDays"`      // how long audit records are kept
+	AuditDays      int         `yaml:"auditDays"`      // retention of audit records
 	SMTP           SMTP        `yaml:"smtp"`
 	Backup         Backup      `yaml:"backup"`
 	Signals        Signals     `yaml:"signals"`
@@ -86,7 +86,7 @@ type SMTP struct {
 type Backup struct {
 	Dir            string `yaml:"dir"`            // folder that is there, also on a mounted share; "" = backups in the data directory, which is made
 	At             string `yaml:"at"`             // time of day on the machine's own clock, such as 01:30
-	Every          int    `yaml:"every"`          // days from one to the next; 0 = none are made
+	Every          int    `yaml:"every"`          // days between two backups; 0 = off
 	KeepDaily      int    `yaml:"keepDaily"`      // of the newest so many days the newest one each
 	KeepWeekly     int    `yaml:"keepWeekly"`     // of weeks likewise
 	KeepMonthly    int    `yaml:"keepMonthly"`    // of months likewise
@@ -102,13 +102,13 @@ type Memory struct {
 // Signals is the retention of signals, the rate of one device, how long a station may be silent, and over how long the units of
 // one signal are spread.
 type Signals struct {
-	Days          int `yaml:"days"`          // how long signals are kept as they came
+	Days          int `yaml:"days"`          // retention of signals
 	PerSecond     int `yaml:"perSecond"`     // signals that one device may send; twice as many at once
 	AliveMinutes  int `yaml:"aliveMinutes"`  // without a sign of life after which a station is disconnected
 	SpreadMinutes int `yaml:"spreadMinutes"` // since the count signal before, within which a signal's units are spread to find stops
 }
 
-// Windows is the retention of what is computed from signals.
+// Windows is the retention of computed results.
 type Windows struct {
 	Days int `yaml:"days"`
 }
@@ -152,7 +152,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // File is the name of the configuration file in the data directory.
 const File = "app.yaml"
 
-// Defaults returns the configuration of a service that is told nothing.
+// Defaults returns the default configuration.
 func Defaults() Settings {
 	return Settings{
 		Listen: "127.0.0.1:8080", TLS: "off", Name: certs.DefaultName, MDNS: true,
@@ -202,7 +202,7 @@ func besideFile(value, file string) string {
 	return beside(cert, file) + "," + beside(key, file)
 }
 
-// beside makes a relative path relative to a file's directory.
+// beside returns a relative path relative to a file's directory.
 func beside(name, file string) string {
 	if name == "" || filepath.IsAbs(name) {
 		return name
@@ -210,8 +210,7 @@ func beside(name, file string) string {
 	return filepath.Join(filepath.Dir(file), name)
 }
 
-// Set sets a setting by its name in the file, smtp.host for one within another, to a value in text. origin says
-// where it was given.
+// Set sets a setting by its name in the file, such as smtp.host, from a text. origin is where it was given.
 func (c *Settings) Set(name, text, origin string) error {
 	field, ok := c.settings()[name]
 	if !ok {
@@ -263,7 +262,7 @@ func (c *Settings) fromFile(path string, b []byte) error {
 	var doc yaml.Node
 	err := dec.Decode(&doc)
 	if errors.Is(err, io.EOF) {
-		return nil // empty, or comments alone
+		return nil // empty, or only comments
 	}
 	if err == nil {
 		if err = dec.Decode(new(yaml.Node)); errors.Is(err, io.EOF) {
@@ -276,8 +275,7 @@ func (c *Settings) fromFile(path string, b []byte) error {
 	return &Error{path, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))}
 }
 
-// fromMapping sets what a mapping of the file holds. prefix is the name of the setting that it is the value of, with
-// a dot after it.
+// fromMapping sets the settings of a mapping in the file. prefix is the name of the mapping followed by a dot.
 func (c *Settings) fromMapping(path, prefix string, node *yaml.Node) error {
 	at := func(n *yaml.Node) string { return fmt.Sprintf("%s line %d", path, n.Line) }
 	if node.Kind != yaml.MappingNode {
@@ -318,8 +316,8 @@ func (c *Settings) fromMapping(path, prefix string, node *yaml.Node) error {
 	return nil
 }
 
-// fromEnvironment sets the settings for which there is a variable: listen is APP_LISTEN, smtp.host APP_SMTP_HOST. An
-// empty one is none.
+// fromEnvironment sets the settings that have environment variables: listen is APP_LISTEN, smtp.host APP_SMTP_HOST.
+// Empty variables are ignored.
 func (c *Settings) fromEnvironment(getenv func(string) string) error {
 	for _, name := range slices.Sorted(maps.Keys(c.settings())) {
 		variable := "APP_" + screaming(name)
@@ -346,7 +344,7 @@ func screaming(name string) string {
 	return b.String()
 }
 
-// Wrong returns an *Error about a setting, with where it was given.
+// Wrong returns an *Error about a setting, with its origin.
 func (c Settings) Wrong(name, format string, args ...any) error {
 	return &Error{c.origins[name], fmt.Errorf("%s "+format, append([]any{name}, args...)...)}
 }
@@ -370,8 +368,8 @@ const (
 // OwnTLS reports whether the service itself speaks TLS.
 func (c Settings) OwnTLS() bool { return c.TLS != tlsOff && c.TLS != "" }
 
-// CertificateFiles returns the files of the certificate and its key, "" and "" where the plant brings none: TLS is off, or
-// the appliance makes its own.
+// CertificateFiles returns the files of the plant's certificate and its key, "" and "" if there are none: TLS is off,
+// or the appliance makes its own.
 func (c Settings) CertificateFiles() (cert, key string, err error) {
 	if !c.OwnTLS() || c.TLS == tlsAuto {
 		return "", "", nil
@@ -416,8 +414,8 @@ func Everywhere(host string) bool {
 	return host == "" || ip != nil && ip.IsUnspecified()
 }
 
-// Hosts returns the names and addresses by which other machines reach the service, the best first, as far as it is known
-// while none runs.
+// Hosts returns the names and addresses by which other machines reach the service, the best first, as far as they are
+// known while it does not run.
 func (c Settings) Hosts() []string {
 	if host, _, err := net.SplitHostPort(c.Listen); err == nil && !Everywhere(host) {
 		return []string{host}
@@ -428,8 +426,8 @@ func (c Settings) Hosts() []string {
 	return c.Reachable(certs.Reachable(c.Name))
 }
 
-// Reachable leaves out the appliance's name where the service does not answer to it, and everything where the machine is on
-// no network.
+// Reachable removes the appliance's name if the service does not answer to it, and everything if the machine is on no
+// network.
 func (c Settings) Reachable(hosts []string) []string {
 	isAddress := func(host string) bool { return net.ParseIP(host) != nil }
 	if !slices.ContainsFunc(hosts, isAddress) {
@@ -438,9 +436,8 @@ func (c Settings) Reachable(hosts []string) []string {
 	return slices.DeleteFunc(hosts, func(host string) bool { return host == c.Name+".local" && !c.AnswersToName() })
 }
 
-// AnswersToName reports whether the service answers to the appliance's name on the network: where others can reach it and
-// nobody turned that off. The machine's own name is its operating system's, which would take the appliance for another machine
-// of that name.
+// AnswersToName reports whether the service answers to the appliance's name on the network: if others can reach it and
+// this is not turned off. It never answers to the machine's own name, which belongs to the operating system.
 func (c Settings) AnswersToName() bool {
 	host, _, err := net.SplitHostPort(c.Listen)
 	return c.MDNS && err == nil && !Loopback(host) && !c.namedAsMachine()
@@ -470,7 +467,7 @@ func (c Settings) BackupDir() string {
 // LocalBackups is the folder for backups that stay in the data directory.
 func (c Settings) LocalBackups() string { return filepath.Join(c.DataDir, "backups") }
 
-// TLSMode returns in one word where TLS comes from.
+// TLSMode returns the source of the certificate in one word.
 func (c Settings) TLSMode() string {
 	switch {
 	case !c.OwnTLS() && c.Secure():

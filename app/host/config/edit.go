@@ -19,7 +19,7 @@ import (
 	"opsmon/kv/file"
 )
 
-// FixedBy returns where a setting was given, if that is not app.yaml, which then cannot change it; "" when it can.
+// FixedBy returns where a setting was given if app.yaml cannot change it; "" otherwise.
 func (c Settings) FixedBy(name string) string {
 	origin := c.origins[name]
 	if strings.HasPrefix(origin, filepath.Join(c.DataDir, File)+" ") {
@@ -28,12 +28,12 @@ func (c Settings) FixedBy(name string) string {
 	return origin
 }
 
-// errHandEdit is that somebody wrote the file while it was edited.
+// errHandEdit means that the file was changed by hand during an edit.
 var errHandEdit = errors.New("the file was changed meanwhile")
 
-// Edit returns settings of app.yaml in the data directory new values, by their names in the file. Comments and order
-// stay, blank lines may not; what somebody writes at the same time is taken up and not lost. The file is replaced whole,
-// or not at all. Errors: Conflict for a file that cannot be used as it is, Unavailable for one that cannot be written.
+// Edit changes settings in app.yaml in the data directory, by their names. It keeps comments and order, but not all
+// blank lines. Concurrent changes by hand are kept. The file is replaced as a whole, or not at all. Errors: Conflict
+// for a file that cannot be used, Unavailable for one that cannot be written.
 func Edit(dataDir string, values map[string]string) error {
 	path := filepath.Join(dataDir, File)
 	if target, err := filepath.EvalSymlinks(path); err == nil {
@@ -97,7 +97,7 @@ func EditText(path string, text []byte, values map[string]string) ([]byte, error
 	if err := yaml.Unmarshal(text, &doc); err != nil {
 		return nil, err
 	}
-	if doc.Kind == 0 { // empty, or comments alone
+	if doc.Kind == 0 { // empty, or only comments
 		doc = yaml.Node{Kind: yaml.DocumentNode, HeadComment: strings.TrimSpace(string(text)), Content: []*yaml.Node{{Kind: yaml.MappingNode}}}
 	}
 	want := Defaults()

@@ -16,9 +16,8 @@ var installedSettings []byte
 // InstalledText is the text of app.yaml that a new installation gets.
 func InstalledText() []byte { return installedSettings }
 
-// LoadInstalled returns the configuration that a service installed on a data directory has: that of its app.yaml, or
-// of InstalledText when there is none. The environment of who asks does not count. Errors: *Error, and that
-// the file cannot be read.
+// LoadInstalled returns the configuration of the service installed on a data directory: from its app.yaml, or from
+// InstalledText if there is none. The caller's environment is ignored. Errors: *Error; the file cannot be read.
 func LoadInstalled(dataDir string) (Settings, error) {
 	path := filepath.Join(dataDir, File)
 	var cfg Settings
@@ -34,7 +33,8 @@ func LoadInstalled(dataDir string) (Settings, error) {
 	return cfg, cfg.Check()
 }
 
-// Ports returns the TCP ports that the service is reached at over the network, none when it keeps to this machine.
+// Ports returns the TCP ports on which the service is reachable over the network, none if it only listens on this
+// machine.
 func (c Settings) Ports() []int {
 	var ports []int
 	for _, address := range []string{c.Listen, c.ClearListen, c.MQTT.Listen, c.MQTT.InsecureListen()} {

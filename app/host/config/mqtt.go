@@ -10,7 +10,7 @@ import (
 
 // MQTT is the listeners and limits of the MQTT broker (monitoring.md section 2).
 type MQTT struct {
-	Listen         string       `yaml:"listen"`         // address and port, over TLS; "" = none
+	Listen         string       `yaml:"listen"`         // address and port, with TLS; "" = off
 	Insecure       MQTTInsecure `yaml:"insecure"`       // for devices that cannot do TLS
 	Topics         string       `yaml:"topics"`         // further templates of topics, with commas between
 	MaxConnections int          `yaml:"maxConnections"` // at once, in all; a quarter of it from one address
@@ -20,13 +20,13 @@ type MQTT struct {
 // MQTTInsecure is MQTT in the clear: tokens and signals can be read on the network.
 type MQTTInsecure struct {
 	Listen   string `yaml:"listen"`   // address and port; "" = DefaultInsecureMQTT where Networks is set, else none
-	Networks string `yaml:"networks"` // from where devices may connect, with commas between: 10.1.7.0/24, 10.1.8.9
+	Networks string `yaml:"networks"` // from which devices may connect, separated by commas: 10.1.7.0/24, 10.1.8.9
 }
 
-// DefaultInsecureMQTT is where MQTT in the clear is listened for.
+// DefaultInsecureMQTT is the default address for unencrypted MQTT.
 const DefaultInsecureMQTT = ":1883"
 
-// InsecureListen is where MQTT in the clear is listened for, "" for nowhere.
+// InsecureListen returns the address for unencrypted MQTT, "" if it is off.
 func (m MQTT) InsecureListen() string {
 	if m.Insecure.Listen == "" && m.Insecure.Networks != "" {
 		return DefaultInsecureMQTT
@@ -44,7 +44,7 @@ func Commas(text string) (list []string) {
 	return list
 }
 
-// AllowedNetworks reads the networks from where MQTT in the clear is taken.
+// AllowedNetworks returns the networks from which unencrypted MQTT is accepted.
 func (m MQTT) AllowedNetworks() (list []netip.Prefix, err error) {
 	for _, text := range Commas(m.Insecure.Networks) {
 		network, err := netip.ParsePrefix(text)

@@ -11,14 +11,14 @@ const FilesDir = "files"
 // NamedFile is a file that a setting names.
 type NamedFile struct{ Setting, Kept, Path string }
 
-// NameableFile is a file that settings can name. path returns "" where they name none.
+// NameableFile is a file that a setting can name. path returns "" if it names none.
 type NameableFile struct {
 	Setting, Kept string
 	path          func(c Settings) string
 }
 
-// Nameable are the files that settings can name. kept is what one is called in backups and where a restore puts it, whatever
-// its path was.
+// Nameable are the files that settings can name. kept is the name of the file in backups, and where a restore puts it,
+// whatever its path was.
 var Nameable = []NameableFile{
 	{"tls", FilesDir + "/tls.crt", func(c Settings) string { cert, _, _ := c.CertificateFiles(); return cert }}, // Check returns what is wrong with it
 	{"tls", FilesDir + "/tls.key", func(c Settings) string { _, key, _ := c.CertificateFiles(); return key }},

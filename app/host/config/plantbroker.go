@@ -7,11 +7,11 @@ import (
 
 // PlantBroker is the connection to the plant's own MQTT broker (monitoring.md section 2).
 type PlantBroker struct {
-	URL          string `yaml:"url"` // mqtts://broker.plant.example:8883; "" = there is none
+	URL          string `yaml:"url"` // mqtts://broker.plant.example:8883; "" = none
 	CA           string `yaml:"ca"`  // file with the authorities that are trusted, in PEM; "" = the machine's
 	Username     string `yaml:"username"`
 	PasswordFile string `yaml:"passwordFile"` // its first line is the password
-	ClientID     string `yaml:"clientId"`     // the broker keeps what comes while this one is away; "" = name
+	ClientID     string `yaml:"clientId"`     // the broker queues messages for it while it is disconnected; "" = name
 	Topics       string `yaml:"topics"`       // filters, with commas between
 	Template     string `yaml:"template"`     // of topics, to take the station from
 	Mapping      string `yaml:"mapping"`      // JSONata that makes a signal of a message, or an array of them

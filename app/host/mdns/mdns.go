@@ -24,12 +24,12 @@ import (
 	"golang.org/x/net/ipv6"
 )
 
-// Config is what Start needs.
+// Config configures Start.
 type Config struct {
 	// Name is answered to as <Name>.local: a label of lower-case letters, digits and hyphens. It must not be the
 	// machine's own name, to which its operating system may answer.
 	Name string
-	// Interfaces gives the interfaces to answer on. nil = all that are up and can multicast, but for loopback and
+	// Interfaces returns the interfaces to answer on. nil = all that are up and can multicast, except loopback and
 	// point-to-point ones (VPNs).
 	Interfaces func() ([]net.Interface, error)
 	// Address is the one that the service listens on: others of the machine lead nowhere, so only the network that it
@@ -40,7 +40,7 @@ type Config struct {
 
 const (
 	poll  = 30 * time.Second // between two looks at the interfaces
-	probe = time.Second      // how long others have to say that the name is theirs; RFC 6762 section 8.1 gives them 750 ms
+	probe = time.Second      // time for others to claim the name; RFC 6762 section 8.1: 750 ms
 )
 
 // Responder answers until it is closed.
@@ -52,14 +52,14 @@ type Responder struct {
 	done chan struct{}
 
 	// Of the watch alone:
-	conn   *mdns.Conn // nil while it does not answer
+	conn   *mdns.Conn // nil if not answering
 	on     string     // the interfaces and addresses that it answers for
-	rival  netip.Addr // who has the name, when the log has it
+	rival  netip.Addr // the other device with the name, if logged
 	failed string     // the last failure that the log has
 }
 
-// Start begins to answer, now or as soon as there is a network. It never fails: what is wrong goes to the log. While
-// another device on the network answers to the name, this one does not, and looks again every 30 seconds.
+// Start starts to answer, now or as soon as there is a network. It never fails: problems are logged. While another
+// device on the network answers to the name, this one does not, and checks again every 30 seconds.
 func Start(cfg Config) *Responder { return start(cfg, poll) }
 
 func start(cfg Config, poll time.Duration) *Responder {
@@ -99,7 +99,7 @@ func (r *Responder) watch(ctx context.Context) {
 	}
 }
 
-// look begins anew where interfaces or addresses are others than before.
+// look restarts if interfaces or addresses have changed.
 func (r *Responder) look(ctx context.Context) error {
 	interfaces, on, err := r.usable()
 	if err != nil {
@@ -131,7 +131,7 @@ func (r *Responder) look(ctx context.Context) error {
 	return nil
 }
 
-// silence stops answering until look begins anew.
+// silence stops answering until look restarts.
 func (r *Responder) silence() {
 	if r.conn != nil {
 		_ = r.conn.Close() // it is not used again either way
@@ -167,7 +167,7 @@ func (r *Responder) usable() (interfaces []net.Interface, on string, err error) 
 	return interfaces, strings.Join(text, "; "), nil
 }
 
-// probe asks whether the name is another device's already, and for one of its addresses.
+// probe asks whether another device has the name, and for one of its addresses.
 func (r *Responder) probe(ctx context.Context, interfaces []net.Interface) (rival netip.Addr, err error) {
 	conn, err := listen(interfaces, mdns.WithQueryInterval(probe/4))
 	if err != nil {
@@ -177,14 +177,14 @@ func (r *Responder) probe(ctx context.Context, interfaces []net.Interface) (riva
 	ctx, cancel := context.WithTimeout(ctx, probe)
 	defer cancel()
 	_, addr, err := conn.QueryAddr(ctx, r.name)
-	if err != nil || own(addr) { // nobody answered, or what else runs on this machine
+	if err != nil || own(addr) { // nobody answered, or another program on this machine
 		return netip.Addr{}, ctxError(ctx)
 	}
 	return addr, nil
 }
 
-// Ask asks the networks that the machine is on who <name>.local is, and gives one of its addresses. The zero address is
-// for nobody, and for where there is no network to ask.
+// Ask asks the machine's networks for an address of <name>.local. It returns the zero address if nobody has the name or
+// there is no network.
 func Ask(ctx context.Context, name string) (netip.Addr, error) {
 	interfaces, _, err := (&Responder{cfg: Config{Interfaces: lan}}).usable()
 	if err != nil || len(interfaces) == 0 {
@@ -204,7 +204,7 @@ func Ask(ctx context.Context, name string) (netip.Addr, error) {
 	return addr.Unmap().WithZone(""), nil
 }
 
-// ctxError gives why a context ended early: nil where only its time was over.
+// ctxError returns why a context ended early; nil if its time was over.
 func ctxError(ctx context.Context) error {
 	if err := ctx.Err(); errors.Is(err, context.Canceled) {
 		return err

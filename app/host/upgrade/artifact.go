@@ -53,19 +53,19 @@ func PackageCommand(kind, file string) string {
 	return "msiexec /i " + file
 }
 
-// staged is what an upgrade works with, in a private directory.
+// staged is the file of an upgrade and the program in it, in a private directory.
 type staged struct {
 	dir     string
 	program string // path
 	signed  bool   // by the key that is built in
 }
 
-// stagePattern is the name of the private directory, beside the installed program.
+// stagePattern is the name of the private directory, next to the installed program.
 const stagePattern = ".app-upgrade-*"
 
-// stage copies a file into a private directory beside the installed program, checks its signatures, and takes the program
-// out of it when it is a package of ours. The directory must be removed, also after an error, when it has a name. Errors:
-// *PackageError; ErrSignature; ErrUnsigned unless that is accepted.
+// stage copies a file into a private directory next to the installed program, checks its signatures, and extracts the
+// program from one of our packages. The directory must be removed if it has a name, also after an error. Errors:
+// *PackageError; ErrSignature; ErrUnsigned unless unsigned is true.
 func stage(path, binary, key string, unsigned bool) (s staged, err error) {
 	old, err := filepath.Glob(filepath.Join(filepath.Dir(binary), stagePattern))
 	if err != nil {
@@ -114,7 +114,7 @@ func stage(path, binary, key string, unsigned bool) (s staged, err error) {
 	return s, nil
 }
 
-// verify checks every signature that there is: of the whole file, and of the program in a package.
+// verify checks all signatures: of the whole file, and of the program in a package.
 func (s *staged) verify(key, whole string, signature []byte) error {
 	inner, err := readSignature(s.program + SignatureSuffix)
 	if err != nil {
@@ -140,7 +140,7 @@ func (s *staged) verify(key, whole string, signature []byte) error {
 	return nil
 }
 
-// readSignature reads a signature; nil when there is none.
+// readSignature reads a signature; nil if there is none.
 func readSignature(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -199,7 +199,7 @@ func (s *staged) unpack(file, whole string) (program string, err error) {
 	return "", fmt.Errorf("%s: %w", file, err)
 }
 
-// take keeps an entry of an archive when it is the program or its signature.
+// take extracts an entry of an archive if it is the program or its signature.
 func (s *staged) take(name string, r io.Reader) error {
 	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
 	plain := strings.TrimSuffix(base, SignatureSuffix)
@@ -273,7 +273,7 @@ func (s *staged) found() error {
 	return nil
 }
 
-// copyFile makes a synced copy of a file, readable for its owner alone.
+// copyFile makes a synced copy of a file, readable only by its owner.
 func copyFile(from, to string, limit int64) error {
 	f, err := os.Open(from)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package upgrade puts a newer version of the program in the place of the one that is installed, and goes back when it does
+// Package upgrade replaces the installed program by a newer version, and goes back when it does
 // not get ready. The program and the store belong together: a newer program migrates the store, and an older one cannot
 // read it afterwards. So both change together, or neither.
 //

@@ -29,16 +29,17 @@ const (
 	stepRollback = "rollback" // the old program is being put back
 )
 
-// journal says what goes on while programs change places. It is in the data directory, where the service can read it.
+// journal is the state of an upgrade while programs are exchanged. It is in the data directory, where the service can
+// read it.
 type journal struct {
 	Step      string    `json:"step"`
 	From      string    `json:"from"` // versions of the old and the new program
 	To        string    `json:"to"`
 	FromStore int       `json:"fromStore"` // of the store that the old program works with
-	Kept      bool      `json:"kept"`      // app.db.before-upgrade is to be put back in a rollback
+	Kept      bool      `json:"kept"`      // a rollback restores app.db.before-upgrade
 	At        time.Time `json:"at"`
 
-	Before map[string]int `json:"before,omitempty"` // what the store held; empty when nobody knows
+	Before map[string]int `json:"before,omitempty"` // the content of the store; empty if unknown
 	Spare  bool           `json:"spare,omitempty"`  // a store of the same version may stay as it is in a rollback
 }
 
@@ -50,8 +51,8 @@ func (j journal) write(dir string, handOver func(string) error) error {
 	return file.Replace(filepath.Join(dir, journalName), bytes.NewReader(text), file.Options{Ready: handOver})
 }
 
-// readJournal reads the journal; nil when there is none, or none that can be read: it is written whole, so what cannot
-// be read says nothing, and the store's own version decides.
+// readJournal reads the journal; nil if there is none or it cannot be read. It is written as a whole, so a damaged one
+// means nothing, and the store's own version decides.
 func readJournal(dir string) *journal {
 	text, err := namedfile.Read(filepath.Join(dir, journalName)) // the service's user may have put a device there
 	if err != nil {
@@ -75,7 +76,7 @@ func Recover(dir string, store int) error {
 	return j.putStoreBack(dir, func(string) {})
 }
 
-// putStoreBack puts the kept store back, if there is one.
+// putStoreBack restores the copy of the store, if there is one.
 func (j *journal) putStoreBack(dir string, step func(string)) error {
 	if !j.Kept || !file.Exists(filepath.Join(dir, keptName)) {
 		return nil
@@ -94,16 +95,16 @@ func Pending(dir string) bool {
 	return file.Exists(filepath.Join(dir, journalName)) || file.Exists(filepath.Join(dir, keptName))
 }
 
-// Settle ends an upgrade that was broken off: it is called by a service that has been ready for a Probation. holds is
-// what its store holds, as Config.Holds says it. While an upgrade is at work it does nothing, since that may have to go
-// back. Error: ErrLost, which leaves everything to app rollback.
+// Settle completes an interrupted upgrade. A service that has been ready for a Probation calls it. holds is the content
+// of its store, as returned by Config.Holds. While an upgrade is running it does nothing, since that may still roll
+// back. Error: ErrLost, which leaves the journal and the copy to app rollback.
 func Settle(dir string, holds map[string]int) error {
 	if !Pending(dir) {
 		return nil
 	}
 	unlock, err := kv.LockFile(filepath.Join(dir, lockName), 0)
 	if err != nil {
-		return nil // it is at work, or was begun by somebody with more rights
+		return nil // it is running, or was started by a user with more rights
 	}
 	if j := readJournal(dir); j != nil && j.Step != stepRollback {
 		if err := missing(j.Before, holds); err != nil {

@@ -39,8 +39,9 @@ const (
 // ErrLost says that a store holds less than before the upgrade.
 var ErrLost = errors.New("the store has lost something")
 
-// missing returns what a store lacks of what it held before. No account and no revision is ever removed, signals never all at once;
-// of the rest a tenth may go, by retention or by people. An unknown number is no loss. Error: ErrLost.
+// missing returns what a store lacks compared with before. Accounts and revisions are never removed, and signals never
+// all at once; of everything else a tenth may go, by retention or by people. An unknown number is no loss. Error:
+// ErrLost.
 func missing(before, now map[string]int) error {
 	if now == nil {
 		return nil
@@ -62,7 +63,7 @@ func missing(before, now map[string]int) error {
 	return nil
 }
 
-// seen is what a service tells of itself.
+// seen is the state that a service reports.
 type seen struct {
 	PID    int    `json:"pid"`
 	Ready  bool   `json:"ready"`
@@ -70,8 +71,8 @@ type seen struct {
 	holds  map[string]int
 }
 
-// lookAt asks the service how it is, and what its store holds; nil where the version cannot say that. With an error, what is
-// known is returned all the same.
+// lookAt asks the service for its state and the content of its store; nil if its version cannot report that. With an
+// error it still returns what is known.
 func (cfg *Config) lookAt(ctx context.Context) (s seen, err error) {
 	client, err := control.Client(cfg.DataDir)
 	if err != nil {
@@ -92,7 +93,7 @@ func (cfg *Config) lookAt(ctx context.Context) (s seen, err error) {
 	return s, err
 }
 
-// errNoSuch says that a version does not know what it is asked.
+// errNoSuch means that a version does not know a request.
 var errNoSuch = errors.New("this version does not know it")
 
 func get(ctx context.Context, client *http.Client, path string, result any) error {
@@ -124,11 +125,11 @@ func get(ctx context.Context, client *http.Client, path string, result any) erro
 // The limits of a probation, besides its own length.
 const (
 	answerTime = 5 * time.Second  // for one answer
-	hangTime   = 20 * time.Second // for which none may come in time: a busy disk or machine holds some of them up
+	hangTime   = 20 * time.Second // answers may be late for so long: a busy disk or machine delays some
 	downTime   = 3 * time.Second  // for which the service may say that it is not ready, or refuse connections
 )
 
-// watch keeps an eye on a new version that is ready: it must stay ready, in one process, and its store must hold what it did.
+// watch observes a new version that is ready: it must stay ready, in one process, and its store must hold what it held.
 func (cfg *Config) watch(ctx context.Context, before map[string]int) error {
 	grace, end := min(downTime, cfg.probation/4), time.Now().Add(cfg.probation)
 	tick := time.NewTicker(min(time.Second, cfg.probation/10))
@@ -164,8 +165,8 @@ func (cfg *Config) watch(ctx context.Context, before map[string]int) error {
 	}
 }
 
-// spare leaves the store as it is in a rollback when the old program can read it, all of it is whole, and nothing is missing: then
-// what was written since the upgrade stays, too. Nobody may have the store open.
+// spare keeps the current store in a rollback if the old program can read it, it is intact, and nothing is missing;
+// then data written since the upgrade stays. Nobody may have the store open.
 func (cfg *Config) spare(j *journal) {
 	if !j.Kept || !j.Spare || j.Before == nil || cfg.Holds == nil {
 		return

@@ -19,7 +19,7 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// Program is what a program says of itself (app version --json).
+// Program is a program's description of itself (app version --json).
 type Program struct {
 	Version string `json:"version"`
 	Commit  string `json:"commit"`
@@ -34,10 +34,10 @@ type Program struct {
 // product is the path of the main package, which every build carries in itself.
 const product = "opsmon"
 
-// askTime is how long a program may take to say what it is.
+// askTime is how long a program may take to describe itself.
 const askTime = 30 * time.Second
 
-// identify returns what a program is. It is looked at before it is run.
+// identify returns the description of a program. It checks the file before it runs it.
 func identify(ctx context.Context, path string) (p Program, err error) {
 	built, err := buildinfo.ReadFile(path)
 	if err != nil || built.Path != product {
@@ -103,8 +103,8 @@ func sumOf(path string) (sum [32]byte, err error) {
 	return [32]byte(h.Sum(nil)), nil
 }
 
-// older reports whether a program is older than another one: by the store that it works with, otherwise by its version
-// where both have one that can be compared.
+// older reports whether a program is older than another one: by the version of its store, and otherwise by its version
+// if both can be compared.
 func (p Program) older(than Program) bool {
 	if p.Store != than.Store {
 		return p.Store < than.Store

@@ -14,11 +14,10 @@ import (
 	"opsmon/kv/file"
 )
 
-// Rollback puts the previous program back: with the store as it is when that program can read it, otherwise with the
-// one in the backup that was taken before it was replaced. A store that is replaced is kept as app.db.failed-upgrade.
-// An upgrade that was broken off is taken back with the store as it was then. store is the version of the store that
-// the service has; 0 when nobody knows. Errors: ErrPrevious, ErrBusy; Confirm's; those of the backup, of the service
-// and the disk.
+// Rollback puts the previous program back, with the current store if that program can read it, otherwise with the one
+// from the backup made before the upgrade. A replaced store is kept as app.db.failed-upgrade. An interrupted upgrade is
+// undone with the store as it was then. store is the version of the service's store; 0 if unknown. Errors: ErrPrevious;
+// ErrBusy; Confirm's; those of the backup, the service and the disk.
 func Rollback(ctx context.Context, cfg Config, store int) (r Result, err error) {
 	cfg.fill()
 	end, err := begin(cfg.DataDir, cfg.HandOver)
@@ -36,7 +35,7 @@ func Rollback(ctx context.Context, cfg Config, store int) (r Result, err error) 
 	}
 	is, err := identify(ctx, cfg.Binary)
 	if err != nil {
-		is.Version = "unknown" // it may be what does not work
+		is.Version = "unknown" // the program may be what is broken
 	}
 	if store <= 0 {
 		store = is.Store
@@ -66,7 +65,7 @@ func Rollback(ctx context.Context, cfg Config, store int) (r Result, err error) 
 		}
 		return r, settle(cfg.DataDir)
 	}
-	return r, cfg.goBack(context.WithoutCancel(ctx), j) // what has begun is ended
+	return r, cfg.goBack(context.WithoutCancel(ctx), j) // what has begun must be completed
 }
 
 // isBack reports whether a rollback was broken off when the old program was in its place already.
@@ -94,7 +93,7 @@ func (cfg *Config) finish(ctx context.Context, j *journal) error {
 	return settle(cfg.DataDir)
 }
 
-// findPrevious returns what the previous program is.
+// findPrevious returns the description of the previous program.
 func (cfg *Config) findPrevious(ctx context.Context) (p Program, err error) {
 	p, err = identify(ctx, cfg.previous())
 	if errors.Is(err, fs.ErrNotExist) || !file.Exists(cfg.previous()) {
@@ -109,7 +108,7 @@ func (cfg *Config) findPrevious(ctx context.Context) (p Program, err error) {
 	return p, nil
 }
 
-// agree asks, and unpacks the store of the backup where it is needed.
+// agree asks for confirmation, and unpacks the store of the backup if it is needed.
 func (cfg *Config) agree(ctx context.Context, was Program, needed bool) (path string, err error) {
 	if !needed {
 		return "", cfg.Confirm(fmt.Sprintf("Version %s comes back, with the store as it is: nothing is lost. The service stops for a moment.", was.Version))
@@ -131,7 +130,7 @@ func (cfg *Config) agree(ctx context.Context, was Program, needed bool) (path st
 	return record.Backup, cfg.unpackKept(ctx, record)
 }
 
-// unpackKept puts the store of a backup beside the present one, where a rollback takes it from.
+// unpackKept unpacks the store of a backup next to the current one, for a rollback.
 func (cfg *Config) unpackKept(ctx context.Context, record previousRecord) error {
 	dir, end, err := cfg.trial()
 	if err != nil {

@@ -18,13 +18,13 @@ var (
 	ErrSignature = errors.New("the signature is wrong") // of another key, or of another file
 )
 
-// SignatureSuffix is what the name of a signature adds to that of the signed file.
+// SignatureSuffix is the suffix of a signature's file name after that of the signed file.
 const SignatureSuffix = ".minisig"
 
-// PublicKey returns the key that is built in, "" when there is none.
+// PublicKey returns the built-in key, "" if there is none.
 func PublicKey() string { return publicKey }
 
-// Uncheckable returns what a build without a key cannot do; "" for others.
+// Uncheckable returns the sentence about what a build without a key cannot check; "" for others.
 func Uncheckable() string {
 	if publicKey != "" {
 		return ""
@@ -32,8 +32,8 @@ func Uncheckable() string {
 	return "This build is not signed and has no key: it CANNOT CHECK who made an upgrade, and takes a file with --unsigned only. Use a signed release in a plant."
 }
 
-// Verify checks that a signature (minisign, with hashing first) is one of the key over what r gives. Errors:
-// ErrSignature; r's; that of a key that is none.
+// Verify checks the signature (minisign, prehashed) of the content of r with a key. Errors: ErrSignature; r's; an
+// invalid key.
 func Verify(key string, r io.Reader, signature []byte) error {
 	var public minisign.PublicKey
 	if err := public.UnmarshalText([]byte(key)); err != nil {

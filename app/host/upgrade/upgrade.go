@@ -29,15 +29,15 @@ type Service interface {
 type Config struct {
 	Binary     string         // absolute path of the installed program
 	DataDir    string         // of its service
-	Service    Service        // nil: none runs it, and whoever starts it next does
+	Service    Service        // nil: no service manager runs it
 	Migrations []kv.Migration // of the calling program
 	Key        string         // public key of signatures; "" = none: see PublicKey
 
 	Backup     func(ctx context.Context) (path string, err error) // makes a verified backup of the data directory, as its owner
-	BackupDirs []string                                           // where Backup may put it
-	HandOver   func(path string) error                            // gives a file in the data directory to the service's user
-	Confirm    func(question string) error                        // asks; an error ends it before anything has changed
-	Say        func(text string)                                  // tells people how far it is
+	BackupDirs []string                                           // folders that Backup may write to
+	HandOver   func(path string) error                            // makes the service's user own a file in the data directory
+	Confirm    func(question string) error                        // asks a person; an error ends it before anything has changed
+	Say        func(text string)                                  // reports the progress to people
 	ReadyTime  time.Duration                                      // how long the new program may take to get ready, after it has migrated; 0 = 2 minutes
 	Clock      func() time.Time                                   // nil = time.Now
 
@@ -71,7 +71,7 @@ func (cfg *Config) fill() {
 	}
 }
 
-// beside returns the path of a companion of the installed program: app.previous, or app.previous.exe.
+// beside returns the path of a file next to the installed program: app.previous, or app.previous.exe.
 func (cfg *Config) beside(what string) string {
 	ext := filepath.Ext(cfg.Binary)
 	if !strings.EqualFold(ext, ".exe") {
@@ -84,7 +84,7 @@ func (cfg *Config) previous() string { return cfg.beside("previous") }
 func (cfg *Config) failed() string   { return cfg.beside("failed") }
 func (cfg *Config) record() string   { return cfg.previous() + ".json" }
 
-// Result says what an upgrade or a rollback has done.
+// Result is the result of an upgrade or a rollback.
 type Result struct {
 	From     string `json:"from"` // versions
 	To       string `json:"to"`
@@ -177,11 +177,11 @@ func (cfg *Config) newJournal(m backup.Manifest, was, is Program) journal {
 
 func (s staged) remove() {
 	if s.dir != "" {
-		file.RemoveTree(s.dir) // what cannot be removed now is removed by the next one
+		file.RemoveTree(s.dir) // what cannot be removed now, the next one removes
 	}
 }
 
-// unfinished ends what a killed upgrade or rollback has left, and refuses to go on when that needs a decision.
+// unfinished completes an upgrade or rollback that was killed, and returns an error if that needs a decision.
 func (cfg *Config) unfinished(ctx context.Context) error {
 	j := readJournal(cfg.DataDir)
 	if j == nil {
@@ -240,8 +240,8 @@ func question(was, is Program, signed, running bool) string {
 	return text
 }
 
-// checkCopy lets the new program migrate and check a copy of the store, made from the backup, and returns what the
-// backup says of itself.
+// checkCopy has the new program migrate and check a copy of the store, made from the backup, and returns the backup's
+// description.
 func (cfg *Config) checkCopy(ctx context.Context, path, program string) (m backup.Manifest, err error) {
 	cfg.Say("Letting the new version check a copy of the store")
 	dir, end, err := cfg.trial()
@@ -272,7 +272,7 @@ func (cfg *Config) unpack(ctx context.Context, path, dir string, store int) erro
 	return err
 }
 
-// previousRecord stands beside the previous program.
+// previousRecord is stored next to the previous program.
 type previousRecord struct {
 	Version string    `json:"version"`
 	Store   int       `json:"store"`  // of the store that it works with
@@ -294,7 +294,7 @@ func (cfg *Config) change(ctx context.Context, program string, r Result, was, is
 		return place(program, cfg.Binary, cfg.previous(), cfg.step)
 	}
 	cfg.Say("Stopping the service")
-	always := context.WithoutCancel(ctx) // what has begun is ended, whoever waits for it
+	always := context.WithoutCancel(ctx) // what has begun must be completed
 	if err := cfg.Service.Stop(always); err != nil {
 		return errors.Join(fmt.Errorf("nothing was changed: %w", err), cfg.Service.Start(always))
 	}
@@ -364,10 +364,10 @@ func (cfg *Config) prepare(j journal) (err error) {
 	return nil
 }
 
-// keepReserve is how many bytes must stay free beside the copy of the store.
+// keepReserve is the number of bytes that must stay free after the copy of the store.
 const keepReserve = 64 << 20
 
-// keepStore makes a copy of the store that nobody has open, and checks it.
+// keepStore makes a copy of the store while nobody has it open, and checks it.
 func (cfg *Config) keepStore() (err error) {
 	path, kept := filepath.Join(cfg.DataDir, storeName), filepath.Join(cfg.DataDir, keptName)
 	unlock, err := kv.LockFile(path, 5*time.Second)
