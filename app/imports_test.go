@@ -26,7 +26,7 @@ var groups = []group{
 	{"deliver", []string{"app/deliver/"}, []string{"base", "configuration", "engine", "ingest", "work"}},
 	{"services", []string{"app/services"}, []string{"base", "configuration", "engine", "ingest", "work", "deliver"}},
 	{"host", []string{"app/host/"}, []string{"base"}},
-	{"edges", []string{"app/httpapi", "app/web"}, []string{"base", "configuration", "engine", "ingest", "work", "deliver", "host"}},
+	{"edges", []string{"app/httpapi", "app/httpapi/", "app/web"}, []string{"base", "configuration", "engine", "ingest", "work", "deliver", "host"}},
 	{"play", []string{"app/simulate", "app/demo"}, []string{"base", "engine"}},
 	{"app", []string{"app"},
 		[]string{"base", "configuration", "engine", "ingest", "work", "deliver", "services", "host", "edges"}},
@@ -54,6 +54,7 @@ var beyond = map[string][]string{
 
 // narrow are rooms that may import less than their group: these rooms of ours and no other.
 var narrow = map[string][]string{
+	"app/httpapi/openapi":  {"app/auth", "schema"},
 	"kv/file":              {},
 	"kv":                   {"kv/file"},
 	"assets":               {},
@@ -93,7 +94,7 @@ var homes = map[string][]string{
 	"aead.dev/minisign":                      {"app/host/upgrade", "packaging/build"},
 	"filippo.io/age":                         {"app/host/backup"},
 	"golang.org/x/tools/":                    {"app/httpapi/internal/schemagen"},
-	"net/http": {"app/test/browser/webtest", "app/test/apptest", "app", "app/httpapi", "app/web", "app/cli", "app/origin",
+	"net/http": {"app/test/browser/webtest", "app/test/apptest", "app", "app/httpapi", "app/httpapi/openapi", "app/web", "app/cli", "app/origin",
 		"app/host/control", "app/host/certs", "app/host/service", "app/host/upgrade"},
 }
 

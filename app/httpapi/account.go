@@ -9,6 +9,7 @@ import (
 	"opsmon/app/account"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
+	"opsmon/app/httpapi/openapi"
 	"opsmon/app/instant"
 	"opsmon/schema"
 )
@@ -18,86 +19,86 @@ func accountRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: "/account", handle: getAccount,
-			text: operation{
-				id: "getAccount", tag: "Account", summary: "Read the account",
-				about: "The account with its whole configuration. Fields that are not set are null. Only admins see " +
+			text: openapi.Operation{
+				ID: "getAccount", Tag: "Account", Summary: "Read the account",
+				About: "The account with its whole configuration. Fields that are not set are null. Only admins see " +
 					"`warehousePassword`. The entity tag is the number of the configuration's revision: send it " +
 					"as `If-Match` with a change.",
-				answer: "The account.", form: formResult, gives: "Account", also: []int{400, 409}, tagged: true,
+				Answer: "The account.", Form: openapi.FormResult, Gives: "Account", Also: []int{400, 409}, Tagged: true,
 			},
 		},
 		{
 			method: http.MethodPost, path: "/account", handle: postAccount, role: auth.Member,
-			text: operation{
-				id: "updateAccount", tag: "Account", summary: "Change fields of the account",
-				about: "Absent fields stay as they are; null clears a field. A body that changes nothing succeeds " +
+			text: openapi.Operation{
+				ID: "updateAccount", Tag: "Account", Summary: "Change fields of the account",
+				About: "Absent fields stay as they are; null clears a field. A body that changes nothing succeeds " +
 					"and makes no revision. Send `dashboardConfig` as a string that holds a JSON object. The " +
 					"manifest shows the change at once.\n\n409: the configuration's revision is not the one in " +
 					"`If-Match`, or the account is archived.",
-				answer: "The account as it is now, without its manifest.", body: schema.AccountUpdate,
-				form: formResult, gives: "UpdatedAccount", also: []int{409}, match: true,
+				Answer: "The account as it is now, without its manifest.", Body: schema.AccountUpdate,
+				Form: openapi.FormResult, Gives: "UpdatedAccount", Also: []int{409}, Match: true,
 			},
 		},
 		{
 			method: http.MethodGet, path: "/account/manifest", handle: getManifest,
-			text: operation{
-				id: "getManifest", tag: "Account", summary: "Read the manifest",
-				about: "The document as a file to keep or edit, without an envelope. The order of lists and the " +
+			text: openapi.Operation{
+				ID: "getManifest", Tag: "Account", Summary: "Read the manifest",
+				About: "The document as a file to keep or edit, without an envelope. The order of lists and the " +
 					"digits of numbers are those that were sent. It holds no secrets.",
-				answer: "The manifest.", form: formBare, gives: "Manifest", tagged: true,
+				Answer: "The manifest.", Form: openapi.FormBare, Gives: "Manifest", Tagged: true,
 			},
 		},
 		{
 			method: http.MethodPut, path: "/account/manifest", handle: putManifest, role: auth.Member,
 			query: []string{"dryrun", "note"}, limit: manifestLimit,
-			text: operation{
-				id: "applyManifest", tag: "Account", summary: "Replace the manifest",
-				about: "The document is the complete configuration: a field that it lacks is cleared. It is checked " +
+			text: openapi.Operation{
+				ID: "applyManifest", Tag: "Account", Summary: "Replace the manifest",
+				About: "The document is the complete configuration: a field that it lacks is cleared. It is checked " +
 					"first, and all problems are listed at once. Equal content makes no revision. With " +
 					"`dryrun=true` nothing is stored, and the answer lists the changes.\n\n`id` and `domain` " +
 					"must be the account's own; fields that the system maintains are ignored. 409: they belong " +
 					"to another account, there are more stations than `stationCountLimit` allows, the " +
 					"configuration's revision is not the one in `If-Match`, or the account is archived.",
-				answer: "What changed.", body: schema.Manifest, form: formResult, gives: "ApplyResult",
-				also: []int{409}, match: true, sample: applySample,
+				Answer: "What changed.", Body: schema.Manifest, Form: openapi.FormResult, Gives: "ApplyResult",
+				Also: []int{409}, Match: true, Sample: applySample,
 			},
 		},
 		{
 			method: http.MethodGet, path: "/account/manifest/revisions", handle: getRevisions,
 			query: []string{"limit", "skip"},
-			text: operation{
-				id: "listRevisions", tag: "Account", summary: "List the revisions of the configuration",
-				about: "Every accepted change makes a revision. The newest comes first. Revisions are never " +
+			text: openapi.Operation{
+				ID: "listRevisions", Tag: "Account", Summary: "List the revisions of the configuration",
+				About: "Every accepted change makes a revision. The newest comes first. Revisions are never " +
 					"overwritten.",
-				answer: "A page of revisions.", form: formPage, gives: "Revision", also: []int{400},
-				sample: `{"revision":3,"createdAt":"2026-11-20T08:15:30.123Z","author":"planner@acme.example",
+				Answer: "A page of revisions.", Form: openapi.FormPage, Gives: "Revision", Also: []int{400},
+				Sample: `{"revision":3,"createdAt":"2026-11-20T08:15:30.123Z","author":"planner@acme.example",
 					"note":"third packing line"}`,
 			},
 		},
 		{
 			method: http.MethodGet, path: "/account/manifest/revisions/:revision", handle: getRevision,
-			text: operation{
-				id: "getRevision", tag: "Account", summary: "Read the manifest of a revision",
-				about:  "The document as it was, without an envelope.",
-				answer: "The manifest of that revision.", form: formBare, gives: "Manifest", also: []int{404},
-				tagged: true,
+			text: openapi.Operation{
+				ID: "getRevision", Tag: "Account", Summary: "Read the manifest of a revision",
+				About:  "The document as it was, without an envelope.",
+				Answer: "The manifest of that revision.", Form: openapi.FormBare, Gives: "Manifest", Also: []int{404},
+				Tagged: true,
 			},
 		},
 		{
 			method: http.MethodGet, path: "/account/manifest/revisions/:revision/changes", handle: getRevisionChanges,
 			query: []string{"from"},
-			text: operation{
-				id: "compareRevisions", tag: "Account", summary: "Compare a revision with another",
-				about: "The changes that lead from the revision `from` (default: the previous one) to this one, in " +
+			text: openapi.Operation{
+				ID: "compareRevisions", Tag: "Account", Summary: "Compare a revision with another",
+				About: "The changes that lead from the revision `from` (default: the previous one) to this one, in " +
 					"the form of `PUT /account/manifest`. `from` may be the later one: the answer then lists " +
 					"what going back would change.",
-				answer: "The changes.", form: formResult, gives: "Difference", also: []int{400, 404},
-				sample: `{"from":3,"to":4,"totalChanges":1,
+				Answer: "The changes.", Form: openapi.FormResult, Gives: "Difference", Also: []int{400, 404},
+				Sample: `{"from":3,"to":4,"totalChanges":1,
 					"changes":[{"path":"stations[PACK-1].name","kind":"changed","from":"Packer","to":"Packer 1"}]}`,
-				params: params{
+				Params: openapi.Params{
 					"from": {
-						about:  "Number of the revision to compare with. Default: the previous one.",
-						schema: `{"type": "integer", "minimum": 1}`, example: 3,
+						About:  "Number of the revision to compare with. Default: the previous one.",
+						Schema: `{"type": "integer", "minimum": 1}`, Example: 3,
 					},
 				},
 			},
@@ -105,21 +106,21 @@ func accountRoutes() []route {
 		{
 			method: http.MethodPost, path: "/account/manifest/revisions/:revision/restore", handle: postRestore,
 			role: auth.Member, query: []string{"note"},
-			text: operation{
-				id: "restoreRevision", tag: "Account", summary: "Restore a revision",
-				about: "Makes a new revision with the manifest of an earlier one. It is checked like any other " +
+			text: openapi.Operation{
+				ID: "restoreRevision", Tag: "Account", Summary: "Restore a revision",
+				About: "Makes a new revision with the manifest of an earlier one. It is checked like any other " +
 					"manifest.\n\n409: as for `PUT /account/manifest`.",
-				answer: "What changed.", form: formResult, gives: "ApplyResult", also: []int{404, 409}, match: true,
-				sample: applySample,
+				Answer: "What changed.", Form: openapi.FormResult, Gives: "ApplyResult", Also: []int{404, 409}, Match: true,
+				Sample: applySample,
 			},
 		},
 		{
 			method: http.MethodGet, path: "/auth/profile", handle: getProfile,
-			text: operation{
-				id: "getProfile", tag: "Authenticate", summary: "Read your own profile",
-				about:  "The caller's identity, account and role, and the other accounts of the same person.",
-				answer: "The profile.", form: formResult, gives: "Profile", also: []int{400, 409},
-				sample: profileSample,
+			text: openapi.Operation{
+				ID: "getProfile", Tag: "Authenticate", Summary: "Read your own profile",
+				About:  "The caller's identity, account and role, and the other accounts of the same person.",
+				Answer: "The profile.", Form: openapi.FormResult, Gives: "Profile", Also: []int{400, 409},
+				Sample: profileSample,
 			},
 		},
 	}

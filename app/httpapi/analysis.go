@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"opsmon/app/engine/report"
+	"opsmon/app/httpapi/openapi"
 )
 
 // analysisRoutes returns the operations on causes of downtime and cycle times.
@@ -11,24 +12,24 @@ func analysisRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: "/pareto", handle: getPareto, query: chosenBy(),
-			text: operation{
-				id: "getPareto", tag: "Monitoring", summary: "List downtime by cause",
-				about: "The longest comes first. Only the part of a stop that lies in the range counts. Downtime " +
+			text: openapi.Operation{
+				ID: "getPareto", Tag: "Monitoring", Summary: "List downtime by cause",
+				About: "The longest comes first. Only the part of a stop that lies in the range counts. Downtime " +
 					"without a cause is a line of its own.",
-				answer: "The causes.", form: formList, gives: "ParetoLine", also: []int{400},
-				sample: `{"causeCode":"JAM","name":"Jam","downtimeMs":1860000,"count":7,"share":0.62,"cumulative":0.62}`,
+				Answer: "The causes.", Form: openapi.FormList, Gives: "ParetoLine", Also: []int{400},
+				Sample: `{"causeCode":"JAM","name":"Jam","downtimeMs":1860000,"count":7,"share":0.62,"cumulative":0.62}`,
 			},
 		},
 		{
 			method: http.MethodGet, path: "/analysis/cycletime", handle: getCycleTimes, query: chosenBy(),
-			text: operation{
-				id: "getCycleTimes", tag: "Monitoring", summary: "List cycle times",
-				about: "Measured from one signal to the next while a station ran on the same schedule, without a " +
+			text: openapi.Operation{
+				ID: "getCycleTimes", Tag: "Monitoring", Summary: "List cycle times",
+				About: "Measured from one signal to the next while a station ran on the same schedule, without a " +
 					"stop, a pause or missing data in between. The range may be at most 31 days. A signal that " +
 					"reports several cycles counts as that many equal ones.\n\n403: `enableCycleTimeAnalysis` is " +
 					"off at a station that was named, or at all stations.",
-				answer: "The cycle times, by station and SKU.", form: formList, gives: "CycleTimes", also: []int{400},
-				sample: `{"stationCode":"PACK-1","skuCode":"BOWL","specifiedCycleMs":1000,"count":2812,
+				Answer: "The cycle times, by station and SKU.", Form: openapi.FormList, Gives: "CycleTimes", Also: []int{400},
+				Sample: `{"stationCode":"PACK-1","skuCode":"BOWL","specifiedCycleMs":1000,"count":2812,
 					"medianMs":1040,"best10PercentMs":985,"spreadMs":62}`,
 			},
 		},

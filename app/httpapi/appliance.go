@@ -11,6 +11,7 @@ import (
 	"opsmon/app/account"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
+	"opsmon/app/httpapi/openapi"
 	"opsmon/schema"
 	"opsmon/schema/strictjson"
 )
@@ -21,34 +22,34 @@ func serviceRoutes() []route {
 		{
 			method: http.MethodPost, path: "/setup", handle: postSetup, body: true, access: open,
 			query: []string{"dryrun"}, limit: bodyLimit,
-			text: operation{
-				id: "setUp", tag: "Admin", summary: "Create the first account",
-				about: "Works only on an empty appliance, where `GET /ready` has `result.needsSetUp`. The one-time " +
+			text: openapi.Operation{
+				ID: "setUp", Tag: "Admin", Summary: "Create the first account",
+				About: "Works only on an empty appliance, where `GET /ready` has `result.needsSetUp`. The one-time " +
 					"code is shown on the machine that runs the service. With `plant` the configuration starts " +
 					"with a plant of that name and that many groups and stations, to be renamed. With `signIn` " +
 					"the answer sets the cookie `session`, and no API key is made. With `dryrun=true` everything " +
 					"is checked, including the code, and nothing is stored.\n\n403: the code is wrong. 409: the " +
 					"appliance is already set up.",
-				answer: "The account, its first admin and an API key.", body: schema.Setup, form: formResult,
-				gives: "SetupResult", also: []int{403, 409, 429},
-				sample: `{"accountId":"acme","email":"planner@acme.example","apiKey":"opk_9m4q6w3p5z8c2b7n4t6r9y3h5j2k7x"}`,
+				Answer: "The account, its first admin and an API key.", Body: schema.Setup, Form: openapi.FormResult,
+				Gives: "SetupResult", Also: []int{403, 409, 429},
+				Sample: `{"accountId":"acme","email":"planner@acme.example","apiKey":"opk_9m4q6w3p5z8c2b7n4t6r9y3h5j2k7x"}`,
 			},
 		},
 		{
 			method: http.MethodGet, path: "/health", handle: getHealth, access: open, storeless: true,
-			text: operation{
-				id: "getHealth", tag: "Health Check", summary: "Check that the process is alive",
-				answer: "The process is alive.", form: formDone,
+			text: openapi.Operation{
+				ID: "getHealth", Tag: "Health Check", Summary: "Check that the process is alive",
+				Answer: "The process is alive.", Form: openapi.FormDone,
 			},
 		},
 		{
 			method: http.MethodGet, path: "/ready", handle: getReady, access: open, storeless: true,
-			text: operation{
-				id: "getReady", tag: "Health Check", summary: "Check that requests can be served",
-				about: "503 while the service cannot serve requests. Admins, and callers on the machine itself, " +
+			text: openapi.Operation{
+				ID: "getReady", Tag: "Health Check", Summary: "Check that requests can be served",
+				About: "503 while the service cannot serve requests. Admins, and callers on the machine itself, " +
 					"also get the reason, or `result` with what else needs attention.",
-				answer: "Requests can be served.", form: formBare, gives: "Ready", security: `[{},{"ApiKeyAuth":[]}]`,
-				sample: `{"isSuccess":true,"result":{"store":{"bytes":1048576,"free":65536,"version":12,"full":false},
+				Answer: "Requests can be served.", Form: openapi.FormBare, Gives: "Ready", Security: `[{},{"ApiKeyAuth":[]}]`,
+				Sample: `{"isSuccess":true,"result":{"store":{"bytes":1048576,"free":65536,"version":12,"full":false},
 					"backup":null,"certificate":{"endsAt":"2027-12-22T08:15:30.000Z",
 					"fingerprint":"3F:8A:01:5C:77:E2:90:4B:1D:66:AF:23:C8:59:04:BE:92:7D:E1:30:5A:F4:88:6C:0B:D7:19:A3:42:FE:65:9C",
 					"problems":[]}}}`,
@@ -56,11 +57,11 @@ func serviceRoutes() []route {
 		},
 		{
 			method: http.MethodGet, path: "/metrics", handle: getMetrics, bearer: true,
-			text: operation{
-				id: "getMetrics", tag: "Health Check", summary: "Read metrics",
-				about:  "Metrics in Prometheus's text format. The API key may also be sent as a bearer token.",
-				answer: "The metrics.", form: formText,
-				sample: "app_http_requests_total{method=\"GET\",route=\"/account\",status=\"2xx\"} 1024\n",
+			text: openapi.Operation{
+				ID: "getMetrics", Tag: "Health Check", Summary: "Read metrics",
+				About:  "Metrics in Prometheus's text format. The API key may also be sent as a bearer token.",
+				Answer: "The metrics.", Form: openapi.FormText,
+				Sample: "app_http_requests_total{method=\"GET\",route=\"/account\",status=\"2xx\"} 1024\n",
 			},
 		},
 	}

@@ -13,6 +13,7 @@ import (
 	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/engine/report"
+	"opsmon/app/httpapi/openapi"
 	"opsmon/app/instant"
 )
 
@@ -22,27 +23,27 @@ func auditRoutes() []route {
 		{
 			method: http.MethodGet, path: "/audit", handle: getAudit, role: auth.Admin,
 			query: []string{"search", "action", "from", "to", "before", "limit", "skip"},
-			text: operation{
-				id: "listAudit", tag: "Admin", summary: "List the audit records",
-				about: "Every change makes a record: what changed, when and by whom. The newest comes first. With " +
+			text: openapi.Operation{
+				ID: "listAudit", Tag: "Admin", Summary: "List the audit records",
+				About: "Every change makes a record: what changed, when and by whom. The newest comes first. With " +
 					"`search`, `action`, `from` or `to` one request examines 50,000 records at most; " +
 					"`paging.before` is where the next request continues.",
-				answer: "A page of records.", form: formPage, gives: "AuditRecord", also: []int{400},
-				sample: `{"seq":812,"at":"2026-11-20T08:15:30.123Z","accountId":"acme",
+				Answer: "A page of records.", Form: openapi.FormPage, Gives: "AuditRecord", Also: []int{400},
+				Sample: `{"seq":812,"at":"2026-11-20T08:15:30.123Z","accountId":"acme",
 					"actor":{"email":"planner@acme.example","credential":"key:k3v9x2m7q4ab","address":"192.0.2.17"},
 					"action":"manifest.apply","target":"acme","detail":{"revision":"4","changes":"1","note":""}}`,
-				params: params{
+				Params: openapi.Params{
 					"from": {
-						about:  "Only changes at or after this time, or since the start of a date in UTC.",
-						schema: `{"type": "string"}`, example: "2026-11-01",
+						About:  "Only changes at or after this time, or since the start of a date in UTC.",
+						Schema: `{"type": "string"}`, Example: "2026-11-01",
 					},
 					"to": {
-						about:  "Only changes before this time, or up to the end of a date in UTC.",
-						schema: `{"type": "string"}`, example: "2026-11-20",
+						About:  "Only changes before this time, or up to the end of a date in UTC.",
+						Schema: `{"type": "string"}`, Example: "2026-11-20",
 					},
 					"before": {
-						about:  "Only records with a smaller number (`seq`).",
-						schema: `{"type": "integer", "minimum": 1}`, example: 812,
+						About:  "Only records with a smaller number (`seq`).",
+						Schema: `{"type": "integer", "minimum": 1}`, Example: 812,
 					},
 				},
 			},
@@ -50,22 +51,22 @@ func auditRoutes() []route {
 		{
 			method: http.MethodGet, path: "/audit/export", handle: exportAudit, role: auth.Admin,
 			query: []string{"search", "action", "from", "to"},
-			text: operation{
-				id: "exportAudit", tag: "Admin", summary: "Export the audit as CSV",
-				about: "A file by RFC 4180 with column names in the first line, streamed, newest record first. The " +
+			text: openapi.Operation{
+				ID: "exportAudit", Tag: "Admin", Summary: "Export the audit as CSV",
+				About: "A file by RFC 4180 with column names in the first line, streamed, newest record first. The " +
 					"detail is JSON. Text that a spreadsheet would take for a formula is preceded by an " +
 					"apostrophe. If the connection breaks, rows are missing.",
-				answer: "The records.", form: formTable, also: []int{400},
-				sample: "seq,at,email,credential,address,action,target,detail\r\n812,2026-11-20T08:15:30.123Z," +
+				Answer: "The records.", Form: openapi.FormTable, Also: []int{400},
+				Sample: "seq,at,email,credential,address,action,target,detail\r\n812,2026-11-20T08:15:30.123Z," +
 					"planner@acme.example,key:k3v9x2m7q4ab,192.0.2.17,key.create,planner@acme.example,\r\n",
-				params: params{
+				Params: openapi.Params{
 					"from": {
-						about:  "Only changes at or after this time, or since the start of a date in UTC.",
-						schema: `{"type": "string"}`, example: "2026-11-01",
+						About:  "Only changes at or after this time, or since the start of a date in UTC.",
+						Schema: `{"type": "string"}`, Example: "2026-11-01",
 					},
 					"to": {
-						about:  "Only changes before this time, or up to the end of a date in UTC.",
-						schema: `{"type": "string"}`, example: "2026-11-20",
+						About:  "Only changes before this time, or up to the end of a date in UTC.",
+						Schema: `{"type": "string"}`, Example: "2026-11-20",
 					},
 				},
 			},

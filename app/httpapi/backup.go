@@ -12,6 +12,7 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
 	"opsmon/app/host/backup"
+	"opsmon/app/httpapi/openapi"
 	"opsmon/app/instant"
 	"opsmon/schema"
 )
@@ -21,76 +22,76 @@ func backupRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: "/backup", handle: getBackups, role: auth.Admin,
-			text: operation{
-				id: "getBackups", tag: "Admin", summary: "List backups",
-				about: "Backups made here were verified when they were made. An encrypted backup from elsewhere is " +
+			text: openapi.Operation{
+				ID: "getBackups", Tag: "Admin", Summary: "List backups",
+				About: "Backups made here were verified when they were made. An encrypted backup from elsewhere is " +
 					"verified by `POST /backup/{name}/verify`, or before it is restored. `problem` is the reason " +
 					"why the newest scheduled backup failed, or says that it is overdue. `restore` is the state " +
 					"of the latest restore.",
-				answer: "The folder, its backups (newest first) and the latest restore.", form: formResult,
-				gives: "BackupOverview", also: []int{503}, sample: overviewSample,
+				Answer: "The folder, its backups (newest first) and the latest restore.", Form: openapi.FormResult,
+				Gives: "BackupOverview", Also: []int{503}, Sample: overviewSample,
 			},
 		},
 		{
 			method: http.MethodPost, path: "/backup", handle: postBackup, role: auth.Admin,
-			text: operation{
-				id: "makeBackup", tag: "Admin", summary: "Make a backup",
-				about: "Makes a backup in the folder, encrypted like the scheduled ones, while the service keeps " +
+			text: openapi.Operation{
+				ID: "makeBackup", Tag: "Admin", Summary: "Make a backup",
+				About: "Makes a backup in the folder, encrypted like the scheduled ones, while the service keeps " +
 					"running. The answer comes when the backup is verified.",
-				answer: "The backup.", form: formResult, gives: "Backup", also: []int{409}, location: true,
-				sample: backupSample,
+				Answer: "The backup.", Form: openapi.FormResult, Gives: "Backup", Also: []int{409}, Location: true,
+				Sample: backupSample,
 			},
 		},
 		{
 			method: http.MethodGet, path: "/backup/:name", handle: getBackup, role: auth.Admin,
-			text: operation{
-				id: "downloadBackup", tag: "Admin", summary: "Download a backup",
-				answer: "The file.", form: formFile, also: []int{404},
+			text: openapi.Operation{
+				ID: "downloadBackup", Tag: "Admin", Summary: "Download a backup",
+				Answer: "The file.", Form: openapi.FormFile, Also: []int{404},
 			},
 		},
 		{
 			method: http.MethodPut, path: "/backup/:name", handle: putBackup, role: auth.Admin,
-			text: operation{
-				id: "uploadBackup", tag: "Admin", summary: "Upload a backup",
-				about: "Adds a backup to the folder, from where it can be restored: the way to another PC. Its " +
+			text: openapi.Operation{
+				ID: "uploadBackup", Tag: "Admin", Summary: "Upload a backup",
+				About: "Adds a backup to the folder, from where it can be restored: the way to another PC. Its " +
 					"checksums are compared; those of an encrypted backup when it is verified or restored.",
-				answer: "The backup.", upload: true, form: formResult, gives: "Backup", also: []int{409},
-				sample: backupSample,
+				Answer: "The backup.", Upload: true, Form: openapi.FormResult, Gives: "Backup", Also: []int{409},
+				Sample: backupSample,
 			},
 		},
 		{
 			method: http.MethodDelete, path: "/backup/:name", handle: deleteBackup, role: auth.Admin,
-			text: operation{
-				id: "deleteBackup", tag: "Admin", summary: "Remove a backup",
-				about:  "409: the newest scheduled backup cannot be removed.",
-				answer: "Removed.", form: formEmpty, also: []int{404, 409},
+			text: openapi.Operation{
+				ID: "deleteBackup", Tag: "Admin", Summary: "Remove a backup",
+				About:  "409: the newest scheduled backup cannot be removed.",
+				Answer: "Removed.", Form: openapi.FormEmpty, Also: []int{404, 409},
 			},
 		},
 		{
 			method: http.MethodPost, path: "/backup/:name/verify", handle: verifyBackup, role: auth.Admin,
-			text: operation{
-				id: "verifyBackup", tag: "Admin", summary: "Verify a backup",
-				about: "Reads the whole backup, then opens, checks and counts the store in it. 409: the backup is " +
+			text: openapi.Operation{
+				ID: "verifyBackup", Tag: "Admin", Summary: "Verify a backup",
+				About: "Reads the whole backup, then opens, checks and counts the store in it. 409: the backup is " +
 					"damaged; the message names the damaged part.",
-				answer: "The backup is intact. The result is its content.", body: schema.BackupVerify, optional: true,
-				form: formResult, gives: "VerifiedBackup", also: []int{404, 409},
-				sample: `{"name":"app-20261120T013000Z.backup","madeAt":"2026-11-20T01:30:00.000Z","app":"1.0.0",
+				Answer: "The backup is intact. The result is its content.", Body: schema.BackupVerify, Optional: true,
+				Form: openapi.FormResult, Gives: "VerifiedBackup", Also: []int{404, 409},
+				Sample: `{"name":"app-20261120T013000Z.backup","madeAt":"2026-11-20T01:30:00.000Z","app":"1.0.0",
 					"counts":{"account":1,"audit":812,"authKey":4,"authUser":9,"revision":31},"files":["app.yaml"],
 					"omitted":["tls/ca.key"]}`,
 			},
 		},
 		{
 			method: http.MethodPost, path: "/backup/:name/restore", handle: restoreBackup, role: auth.Admin,
-			text: operation{
-				id: "restoreBackup", tag: "Admin", summary: "Restore a backup",
-				about: "Replaces the store with the backup's. Every change since the backup is lost, in all " +
+			text: openapi.Operation{
+				ID: "restoreBackup", Tag: "Admin", Summary: "Restore a backup",
+				About: "Replaces the store with the backup's. Every change since the backup is lost, in all " +
 					"accounts. The backup is verified first; then requests get 503 for a moment. API keys are " +
 					"valid as they were in the backup; sessions, one-time links and tablets end. The previous " +
 					"store is kept, and is put back automatically if the service does not get ready. `GET " +
 					"/backup` shows the progress.",
-				answer: "The restore has begun.", body: schema.BackupRestore, form: formResult, gives: "Restore",
-				also: []int{404, 409},
-				sample: `{"name":"app-20261120T013000Z.backup","state":"running",
+				Answer: "The restore has begun.", Body: schema.BackupRestore, Form: openapi.FormResult, Gives: "Restore",
+				Also: []int{404, 409},
+				Sample: `{"name":"app-20261120T013000Z.backup","state":"running",
 					"startedAt":"2026-11-20T08:15:30.123Z","endedAt":null,"error":"","result":null}`,
 			},
 		},

@@ -7,6 +7,7 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/engine/correction"
 	"opsmon/app/errdefs"
+	"opsmon/app/httpapi/openapi"
 	"opsmon/app/instant"
 	"opsmon/schema"
 )
@@ -17,19 +18,19 @@ func correctionRoutes() []route {
 		{
 			method: http.MethodGet, path: "/correction", handle: getCorrections, role: auth.Admin,
 			query: []string{"limit", "skip"},
-			text: operation{
-				id: "listCorrections", tag: "Admin", summary: "List corrections",
-				about:  "The newest comes first. Undone corrections are included.",
-				answer: "A page of corrections.", form: formPage, gives: "Correction", also: []int{400},
-				sample: correctionSample,
+			text: openapi.Operation{
+				ID: "listCorrections", Tag: "Admin", Summary: "List corrections",
+				About:  "The newest comes first. Undone corrections are included.",
+				Answer: "A page of corrections.", Form: openapi.FormPage, Gives: "Correction", Also: []int{400},
+				Sample: correctionSample,
 			},
 		},
 		{
 			method: http.MethodPost, path: "/correction", handle: postCorrection, body: true, role: auth.Admin,
 			once: true, desk: true, query: []string{"dryrun"},
-			text: operation{
-				id: "makeCorrection", tag: "Admin", summary: "Correct the past configuration of stations",
-				about: "Changes thresholds, shifts, rates, SKUs or reasons for a past range, whatever the manifest " +
+			text: openapi.Operation{
+				ID: "makeCorrection", Tag: "Admin", Summary: "Correct the past configuration of stations",
+				About: "Changes thresholds, shifts, rates, SKUs or reasons for a past range, whatever the manifest " +
 					"said then. Signals, schedules and what people entered stay; the figures are calculated " +
 					"again. The answer comes when the figures are current, or after two seconds: `computing` " +
 					"then names the stations whose figures are still the old ones, and the account's `windows` " +
@@ -39,25 +40,25 @@ func correctionRoutes() []route {
 					"request that is repeated with its `Idempotency-Key` makes no second correction: it returns " +
 					"the correction as it was made, with the present `computing`.\n\n409: the account is " +
 					"archived, or the key was used for another request.",
-				answer: "The correction, or with `dryrun` its effect.", body: schema.CorrectionCreate,
-				form: formResult, gives: "CorrectionResult", also: []int{409, 503}, sample: effectSample,
+				Answer: "The correction, or with `dryrun` its effect.", Body: schema.CorrectionCreate,
+				Form: openapi.FormResult, Gives: "CorrectionResult", Also: []int{409, 503}, Sample: effectSample,
 			},
 		},
 		{
 			method: http.MethodPost, path: "/correction/:correctionId/undo", handle: postCorrectionUndo,
 			role: auth.Admin, once: true, desk: true, query: []string{"dryrun"},
-			text: operation{
-				id: "undoCorrection", tag: "Admin", summary: "Undo a correction",
-				about: "The figures become what they would be without the correction, which stays in the list. With " +
+			text: openapi.Operation{
+				ID: "undoCorrection", Tag: "Admin", Summary: "Undo a correction",
+				About: "The figures become what they would be without the correction, which stays in the list. With " +
 					"`dryrun` the answer shows the effect. A request that is repeated with its `Idempotency-Key` " +
 					"has the same answer.\n\n409: the correction was undone before, the key was used for another " +
 					"request, or the signals of that time are no longer retained.",
-				answer: "The correction, or with `dryrun` the effect of undoing it.", form: formResult,
-				gives: "CorrectionResult", also: []int{400, 404, 409, 503}, sample: effectSample,
-				params: params{
+				Answer: "The correction, or with `dryrun` the effect of undoing it.", Form: openapi.FormResult,
+				Gives: "CorrectionResult", Also: []int{400, 404, 409, 503}, Sample: effectSample,
+				Params: openapi.Params{
 					"correctionId": {
-						about:  "Identifier of the correction.",
-						schema: `{"type": "string", "minLength": 1}`, example: "3",
+						About:  "Identifier of the correction.",
+						Schema: `{"type": "string", "minLength": 1}`, Example: "3",
 					},
 				},
 			},

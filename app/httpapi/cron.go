@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"opsmon/app/cron"
+	"opsmon/app/httpapi/openapi"
 	"opsmon/app/instant"
 	"opsmon/app/iso"
 )
@@ -14,26 +15,26 @@ func cronRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: "/cron", handle: getCron, query: []string{"pattern", "timezone", "count"},
-			text: operation{
-				id: "readCron", tag: "Monitoring", summary: "Explain a cron pattern",
-				about: "The pattern in words, its next fires in a time zone, and the shortest time between two " +
+			text: openapi.Operation{
+				ID: "readCron", Tag: "Monitoring", Summary: "Explain a cron pattern",
+				About: "The pattern in words, its next fires in a time zone, and the shortest time between two " +
 					"fires, including clock changes: `availableBeforeDeadlineMinutes` must be shorter. The " +
 					"scheduler of Tasks uses the same calculation.",
-				answer: "The explanation.", form: formResult, gives: "CronFires", also: []int{400},
-				sample: `{"words":"at 06:00 and 14:00, Monday to Friday",
+				Answer: "The explanation.", Form: openapi.FormResult, Gives: "CronFires", Also: []int{400},
+				Sample: `{"words":"at 06:00 and 14:00, Monday to Friday",
 					"fires":["2026-11-20T06:00:00.000Z","2026-11-20T14:00:00.000Z"],"smallestGapMinutes":480}`,
-				params: params{
+				Params: openapi.Params{
 					"pattern": {
-						about:    "A cron pattern with five fields.",
-						required: true, schema: `{"type": "string"}`, example: "0 6,14 * * 1-5",
+						About:    "A cron pattern with five fields.",
+						Required: true, Schema: `{"type": "string"}`, Example: "0 6,14 * * 1-5",
 					},
 					"timezone": {
-						about:    "IANA name of the time zone.",
-						required: true, schema: `{"type": "string"}`, example: "Europe/London",
+						About:    "IANA name of the time zone.",
+						Required: true, Schema: `{"type": "string"}`, Example: "Europe/London",
 					},
 					"count": {
-						about:  "Number of fires to list.",
-						schema: `{"type": "integer", "minimum": 1, "maximum": 100, "default": 5}`, example: 5,
+						About:  "Number of fires to list.",
+						Schema: `{"type": "integer", "minimum": 1, "maximum": 100, "default": 5}`, Example: 5,
 					},
 				},
 			},

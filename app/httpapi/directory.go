@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"opsmon/app/account"
+	"opsmon/app/httpapi/openapi"
 )
 
 // directoryRoutes returns the operations on names.
@@ -12,12 +13,12 @@ func directoryRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: "/directory", handle: getDirectory,
-			text: operation{
-				id: "getDirectory", tag: "Account", summary: "Read the names of plants, stations, SKUs and reasons",
-				about: "Names by code, the shift patterns of stations, and the settings needed to show times and " +
+			text: openapi.Operation{
+				ID: "getDirectory", Tag: "Account", Summary: "Read the names of plants, stations, SKUs and reasons",
+				About: "Names by code, the shift patterns of stations, and the settings needed to show times and " +
 					"money: what a page needs besides figures, without the whole manifest.",
-				answer: "The names.", form: formResult, gives: "Directory",
-				sample: `{"revision":7,"currency":"GBP","durationFormat":"months","plants":[{"code":"north",
+				Answer: "The names.", Form: openapi.FormResult, Gives: "Directory",
+				Sample: `{"revision":7,"currency":"GBP","durationFormat":"months","plants":[{"code":"north",
 					"name":"North","timezone":"Europe/London","dayStartHour":6,"weekStartDay":0,
 					"groups":[{"code":"packing","name":"Packing",
 					"stations":[{"code":"PACK-1","name":"Packer 1","shiftPatternCode":"day"}]}]}],

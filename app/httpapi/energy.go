@@ -6,6 +6,7 @@ import (
 	"opsmon/app/engine/energy"
 	"opsmon/app/engine/oee"
 	"opsmon/app/engine/report"
+	"opsmon/app/httpapi/openapi"
 	"opsmon/app/instant"
 )
 
@@ -14,15 +15,15 @@ func energyRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: "/energy", handle: getEnergy, query: append(chosenBy(), "by"),
-			text: operation{
-				id: "getEnergy", tag: "Monitoring", summary: "Read energy, cost and CO2",
-				about: "Cost and CO2 use the account's prices and factors of that time. Energy that was not " +
+			text: openapi.Operation{
+				ID: "getEnergy", Tag: "Monitoring", Summary: "Read energy, cost and CO2",
+				About: "Cost and CO2 use the account's prices and factors of that time. Energy that was not " +
 					"measured is null, never 0. `coverage` is the share of the stations' time for which a sum " +
 					"has data. The energy of a group or plant is that of its stations or, where " +
 					"`totalEnergyStationCodes` is set and the whole group or plant is requested, of those " +
 					"stations. The default range is today. An answer has at most 100,000 results.",
-				answer: "The energy, grouped as requested.", form: formList, gives: "Energy", also: []int{400},
-				sample: `{"plantCode":"leeds","groupCode":null,"stationCode":null,
+				Answer: "The energy, grouped as requested.", Form: openapi.FormList, Gives: "Energy", Also: []int{400},
+				Sample: `{"plantCode":"leeds","groupCode":null,"stationCode":null,
 					"startAt":"2026-11-20T00:00:00.000Z","endAt":"2026-11-21T00:00:00.000Z","electricalKwh":412.5,
 					"outsideProductionKwh":38.2,"cost":97.8,"co2":80.2,"productionCount":24120,
 					"productiveMs":50400000,"kwhPerUnit":0.0171,"kwhPerProductiveHour":29.46,

@@ -13,6 +13,7 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/deliver/event"
 	"opsmon/app/errdefs"
+	"opsmon/app/httpapi/openapi"
 )
 
 // eventRoutes returns the operations on the event stream.
@@ -21,9 +22,9 @@ func eventRoutes() []route {
 		{
 			method: http.MethodGet, path: "/events", handle: getEvents,
 			query: []string{"types", "stationcodes", "plantcode"},
-			text: operation{
-				id: "getEvents", tag: "Event", summary: "Follow changes",
-				about: "Server-sent events, for as long as the client stays connected. Each event has an `id`, a " +
+			text: openapi.Operation{
+				ID: "getEvents", Tag: "Event", Summary: "Follow changes",
+				About: "Server-sent events, for as long as the client stays connected. Each event has an `id`, a " +
 					"type, and as `data` what changed, in the form in which it is read:\n\n- `station`: a " +
 					"station's status, counts and speed. Of several events in quick succession only the newest " +
 					"is sent.\n- `issue`, `schedule`: the stop or schedule.\n- `task`: the Task. A Task that the " +
@@ -40,13 +41,13 @@ func eventRoutes() []route {
 					"`maxConnections` if that is less. One person may have three quarters of them, one account " +
 					"seven eighths, and one credential 32.\n\n429: this credential, person or account has too " +
 					"many open streams. 503: too many streams are open in total.",
-				answer: "Events, until one side ends.", form: formEvents, also: []int{400, 429, 503},
-				sample: "retry: 3000\nid: 1763626530123\n\n" +
+				Answer: "Events, until one side ends.", Form: openapi.FormEvents, Also: []int{400, 429, 503},
+				Sample: "retry: 3000\nid: 1763626530123\n\n" +
 					"id: 1763626530124\nevent: station\ndata: {\"stationCode\":\"PACK-1\"}\n\n",
-				params: params{
+				Params: openapi.Params{
 					"types": {
-						about:  "Only events of these types, separated by commas.",
-						schema: `{"type": "string"}`, example: "station,issue",
+						About:  "Only events of these types, separated by commas.",
+						Schema: `{"type": "string"}`, Example: "station,issue",
 					},
 				},
 			},

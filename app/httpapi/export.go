@@ -13,6 +13,7 @@ import (
 	"opsmon/app/engine/calendar"
 	"opsmon/app/engine/report"
 	"opsmon/app/errdefs"
+	"opsmon/app/httpapi/openapi"
 	"opsmon/app/instant"
 	"opsmon/app/work/schedule"
 	"opsmon/app/work/task"
@@ -24,18 +25,18 @@ func exportRoutes() []route {
 		{
 			method: http.MethodGet, path: "/export/:table", handle: getExport,
 			query: append(chosenBy(), "resolution"),
-			text: operation{
-				id: "exportTable", tag: "Monitoring", summary: "Export a table as CSV",
-				about: "A file by RFC 4180 with column names in the first line, streamed. Text that a spreadsheet " +
+			text: openapi.Operation{
+				ID: "exportTable", Tag: "Monitoring", Summary: "Export a table as CSV",
+				About: "A file by RFC 4180 with column names in the first line, streamed. Text that a spreadsheet " +
 					"would take for a formula is preceded by an apostrophe. If the connection breaks, rows are " +
 					"missing.",
-				answer: "The table.", form: formTable, also: []int{400, 404},
-				sample: "stationCode,windowStartAt,windowEndAt\r\nPACK-1,2026-11-20T08:00:00.000Z," +
+				Answer: "The table.", Form: openapi.FormTable, Also: []int{400, 404},
+				Sample: "stationCode,windowStartAt,windowEndAt\r\nPACK-1,2026-11-20T08:00:00.000Z," +
 					"2026-11-20T08:01:00.000Z\r\n",
-				params: params{
+				Params: openapi.Params{
 					"table": {
-						about:  "The table to export.",
-						schema: `{"type": "string", "enum": ["windows", "schedules", "issues", "tasks"]}`, example: "windows",
+						About:  "The table to export.",
+						Schema: `{"type": "string", "enum": ["windows", "schedules", "issues", "tasks"]}`, Example: "windows",
 					},
 				},
 			},

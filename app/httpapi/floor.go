@@ -8,6 +8,7 @@ import (
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
+	"opsmon/app/httpapi/openapi"
 )
 
 // stationRoutes returns the operations on the current state of stations.
@@ -16,28 +17,28 @@ func stationRoutes() []route {
 		{
 			method: http.MethodGet, path: "/station", handle: getStations,
 			query: []string{"plantcode", "groupcode", "stationcodes", "archived"},
-			text: operation{
-				id: "listStations", tag: "Station", summary: "Read the present state of stations",
-				about: "Each station with its status and since when, its running schedules and their counts, its " +
+			text: openapi.Operation{
+				ID: "listStations", Tag: "Station", Summary: "Read the present state of stations",
+				About: "Each station with its status and since when, its running schedules and their counts, its " +
 					"speed, its open stops, and the figures of the shift so far. Energy meters are included only " +
 					"when they are named. The figures equal those of `GET /oee` for the station from `startAt` " +
 					"to `until`, to the last bit. The sequence number grows with each change that `GET /events` " +
 					"sends; equal numbers mean equal values. With `archived` the stations that have left the " +
 					"manifest come last, in their last state.",
-				answer: "The stations, in the manifest's order.", form: formList, gives: "StationStatus",
-				also: []int{400, 503}, sample: statusSample,
+				Answer: "The stations, in the manifest's order.", Form: openapi.FormList, Gives: "StationStatus",
+				Also: []int{400, 503}, Sample: statusSample,
 			},
 		},
 		{
 			method: http.MethodGet, path: "/station/:stationCode", handle: getStation,
-			text: operation{
-				id: "getStation", tag: "Station", summary: "Read a station's configuration",
-				about: "The station's configuration with everything that it inherits from its group, plant and " +
+			text: openapi.Operation{
+				ID: "getStation", Tag: "Station", Summary: "Read a station's configuration",
+				About: "The station's configuration with everything that it inherits from its group, plant and " +
 					"account: each flag with the level that decided it, reasons, Task lists with their Tasks, " +
 					"the shift pattern, the SKUs that it can run, and its own settings with defaults. Also its " +
 					"present status, operator and alert; null where unknown.",
-				answer: "The resolved configuration.", form: formResult, gives: "StationConfiguration",
-				also: []int{404},
+				Answer: "The resolved configuration.", Form: openapi.FormResult, Gives: "StationConfiguration",
+				Also: []int{404}, Sample: stationSample,
 			},
 		},
 	}

@@ -11,6 +11,7 @@ import (
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/report"
 	"opsmon/app/errdefs"
+	"opsmon/app/httpapi/openapi"
 	"opsmon/app/instant"
 	"opsmon/app/work/issue"
 	"opsmon/schema"
@@ -22,109 +23,109 @@ func issueRoutes() []route {
 		{
 			method: http.MethodGet, path: "/issue", handle: getIssues,
 			query: append(chosenBy(), "limit", "skip", "type", "open", "uncaused"),
-			text: operation{
-				id: "listIssues", tag: "Issue", summary: "List stops, slow periods and manual downtimes",
-				about: "Issues that overlap the range, complete, latest first. The default range is today's " +
+			text: openapi.Operation{
+				ID: "listIssues", Tag: "Issue", Summary: "List stops, slow periods and manual downtimes",
+				About: "Issues that overlap the range, complete, latest first. The default range is today's " +
 					"production day. Issues are calculated from signals, and calculated again when late signals " +
 					"arrive. What people entered about an issue then moves to the one with the same name or the " +
 					"nearest time, or to both parts of one that was divided. Entries that fit no issue are " +
 					"listed with `orphaned`. The parts of an issue add up to its time exactly; `uncausedMs` is " +
 					"the time without a cause.",
-				answer: "A page of stops.", form: formPage, gives: "Issue", also: []int{400, 503},
-				sample: issueSample,
-				params: params{
+				Answer: "A page of stops.", Form: openapi.FormPage, Gives: "Issue", Also: []int{400, 503},
+				Sample: issueSample,
+				Params: openapi.Params{
 					"limit": {
-						about:  "Maximum number of results.",
-						schema: `{"type": "integer", "minimum": 1, "maximum": 1000, "default": 1000}`, example: 50,
+						About:  "Maximum number of results.",
+						Schema: `{"type": "integer", "minimum": 1, "maximum": 1000, "default": 1000}`, Example: 50,
 					},
 					"type": {
-						about:  "Only issues of these types, separated by commas.",
-						schema: `{"type": "string"}`, example: "stop,manual",
+						About:  "Only issues of these types, separated by commas.",
+						Schema: `{"type": "string"}`, Example: "stop,manual",
 					},
 					"uncaused": {
-						about:  "Only issues with time that has no cause.",
-						schema: `{"type": "boolean", "default": false}`, example: true,
+						About:  "Only issues with time that has no cause.",
+						Schema: `{"type": "boolean", "default": false}`, Example: true,
 					},
 				},
 			},
 		},
 		{
 			method: http.MethodPost, path: "/issue", handle: postIssue, body: true, role: auth.Operator, once: true,
-			text: operation{
-				id: "manualDowntime", tag: "Issue", summary: "Start, end or record a manual downtime",
-				about: "Without `endAt`, manual downtime starts at `startAt` or now. With only `endAt`, the current " +
+			text: openapi.Operation{
+				ID: "manualDowntime", Tag: "Issue", Summary: "Start, end or record a manual downtime",
+				About: "Without `endAt`, manual downtime starts at `startAt` or now. With only `endAt`, the current " +
 					"one ends. With both, a past one is recorded: up to 24 hours back, by a supervisor up to 31 " +
 					"days. Nothing counts during manual downtime. Energy meters have none.\n\n403: the flag " +
 					"`enableManualDowntime` is off at the station; the message names the level that decided. " +
 					"409: manual downtime is already active, or none is, or the time overlaps another one.",
-				answer: "The downtime as it is now.", body: schema.IssueCreate, form: formResult, gives: "Issue",
-				also: []int{409, 503}, sample: issueSample,
+				Answer: "The downtime as it is now.", Body: schema.IssueCreate, Form: openapi.FormResult, Gives: "Issue",
+				Also: []int{409, 503}, Sample: issueSample,
 			},
 		},
 		{
 			method: http.MethodPost, path: "/issue/:issueId/acknowledge", handle: acknowledgeIssue, body: true,
 			role: auth.Operator, once: true,
-			text: operation{
-				id: "acknowledgeIssue", tag: "Issue", summary: "Acknowledge a stop",
-				about: "The body is optional, except for tablets, which must send initials. 409: the stop was " +
+			text: openapi.Operation{
+				ID: "acknowledgeIssue", Tag: "Issue", Summary: "Acknowledge a stop",
+				About: "The body is optional, except for tablets, which must send initials. 409: the stop was " +
 					"acknowledged before.",
-				answer: "The stop as it is now.", body: schema.IssueAcknowledge, optional: true, form: formResult,
-				gives: "Issue", also: []int{404, 409, 503}, sample: issueSample,
+				Answer: "The stop as it is now.", Body: schema.IssueAcknowledge, Optional: true, Form: openapi.FormResult,
+				Gives: "Issue", Also: []int{404, 409, 503}, Sample: issueSample,
 			},
 		},
 		{
 			method: http.MethodPost, path: "/issue/:issueId/estimate", handle: estimateIssue, body: true,
 			role: auth.Operator, once: true,
-			text: operation{
-				id: "estimateIssue", tag: "Issue", summary: "Estimate the end of a stop",
-				about:  "409: the stop has ended.",
-				answer: "The stop as it is now.", body: schema.IssueEstimate, form: formResult, gives: "Issue",
-				also: []int{404, 409, 503}, sample: issueSample,
+			text: openapi.Operation{
+				ID: "estimateIssue", Tag: "Issue", Summary: "Estimate the end of a stop",
+				About:  "409: the stop has ended.",
+				Answer: "The stop as it is now.", Body: schema.IssueEstimate, Form: openapi.FormResult, Gives: "Issue",
+				Also: []int{404, 409, 503}, Sample: issueSample,
 			},
 		},
 		{
 			method: http.MethodPost, path: "/issue/:issueId/escalate", handle: escalateIssue, body: true,
 			role: auth.Operator, once: true,
-			text: operation{
-				id: "escalateIssue", tag: "Issue", summary: "Escalate a stop",
-				about:  "The level is 1 to 5. 409: the stop has 200 events already, the maximum.",
-				answer: "The stop as it is now.", body: schema.IssueEscalate, form: formResult, gives: "Issue",
-				also: []int{404, 409, 503}, sample: issueSample,
+			text: openapi.Operation{
+				ID: "escalateIssue", Tag: "Issue", Summary: "Escalate a stop",
+				About:  "The level is 1 to 5. 409: the stop has 200 events already, the maximum.",
+				Answer: "The stop as it is now.", Body: schema.IssueEscalate, Form: openapi.FormResult, Gives: "Issue",
+				Also: []int{404, 409, 503}, Sample: issueSample,
 			},
 		},
 		{
 			method: http.MethodPost, path: "/issue/:issueId/cause", handle: causeIssue, body: true,
 			role: auth.Operator, once: true,
-			text: operation{
-				id: "nameIssue", tag: "Issue", summary: "Set the cause of a stop",
-				about: "The reason must be available at the station, be for downtime, and not be a heading. null " +
+			text: openapi.Operation{
+				ID: "nameIssue", Tag: "Issue", Summary: "Set the cause of a stop",
+				About: "The reason must be available at the station, be for downtime, and not be a heading. null " +
 					"removes the cause that people set. An open stop can have one too. `partStartAt` selects one " +
 					"part of a split stop. Figures change at once.",
-				answer: "The stop as it is now.", body: schema.IssueCause, form: formResult, gives: "Issue",
-				also: []int{404, 409, 503}, sample: issueSample,
+				Answer: "The stop as it is now.", Body: schema.IssueCause, Form: openapi.FormResult, Gives: "Issue",
+				Also: []int{404, 409, 503}, Sample: issueSample,
 			},
 		},
 		{
 			method: http.MethodPost, path: "/issue/:issueId/split", handle: splitIssue, body: true,
 			role: auth.Operator, once: true,
-			text: operation{
-				id: "splitIssue", tag: "Issue", summary: "Split a stop",
-				about:  "The new parts replace the existing ones. Figures change at once.",
-				answer: "The stop as it is now.", body: schema.IssueSplit, form: formResult, gives: "Issue",
-				also: []int{404, 409, 503}, sample: issueSample,
+			text: openapi.Operation{
+				ID: "splitIssue", Tag: "Issue", Summary: "Split a stop",
+				About:  "The new parts replace the existing ones. Figures change at once.",
+				Answer: "The stop as it is now.", Body: schema.IssueSplit, Form: openapi.FormResult, Gives: "Issue",
+				Also: []int{404, 409, 503}, Sample: issueSample,
 			},
 		},
 		{
 			method: http.MethodPost, path: "/issue/:issueId/exclude", handle: excludeIssue, body: true,
 			role: auth.Supervisor, once: true,
-			text: operation{
-				id: "excludeIssue", tag: "Issue", summary: "Exclude a stop from figures",
-				about: "The time of an excluded stop is in no numerator and no denominator, like time without data. " +
+			text: openapi.Operation{
+				ID: "excludeIssue", Tag: "Issue", Summary: "Exclude a stop from figures",
+				About: "The time of an excluded stop is in no numerator and no denominator, like time without data. " +
 					"`excludedMs` of `GET /oee` is the amount; `coverage` does not change. The stop's windows " +
 					"stay as they are. The same call includes it again. 409: nothing would change, or it is a " +
 					"slow period, in which units were made.",
-				answer: "The stop as it is now.", body: schema.IssueExclude, form: formResult, gives: "Issue",
-				also: []int{404, 409, 503}, sample: issueSample,
+				Answer: "The stop as it is now.", Body: schema.IssueExclude, Form: openapi.FormResult, Gives: "Issue",
+				Also: []int{404, 409, 503}, Sample: issueSample,
 			},
 		},
 	}

@@ -10,6 +10,7 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
 	hostlog "opsmon/app/host/log"
+	"opsmon/app/httpapi/openapi"
 	"opsmon/app/instant"
 )
 
@@ -19,19 +20,19 @@ func logRoutes() []route {
 		{
 			method: http.MethodGet, path: "/appliance/log", handle: getLog, role: auth.Admin,
 			query: []string{"level", "before", "limit"},
-			text: operation{
-				id: "getLog", tag: "Admin", summary: "Read the service's log",
-				about: "Lines of the last day, newest first, as far as memory allows: at most 10,000, half of which " +
+			text: openapi.Operation{
+				ID: "getLog", Tag: "Admin", Summary: "Read the service's log",
+				About: "Lines of the last day, newest first, as far as memory allows: at most 10,000, half of which " +
 					"are reserved for warnings and errors, and 4 MiB. A restart empties it; the operating " +
 					"system's log has the rest. It holds no secrets. For earlier lines send `before` with the id " +
 					"of the last line.",
-				answer: "Lines of the log.", form: formList, gives: "LogLine", also: []int{400},
-				sample: `{"id":1795162530124,"at":"2026-11-20T01:30:02.114Z","level":"info","message":"backup made",
+				Answer: "Lines of the log.", Form: openapi.FormList, Gives: "LogLine", Also: []int{400},
+				Sample: `{"id":1795162530124,"at":"2026-11-20T01:30:02.114Z","level":"info","message":"backup made",
 					"attributes":{"file":"/var/lib/app/backups/app-20261120T013000Z.backup","bytes":1846211}}`,
-				params: params{
+				Params: openapi.Params{
 					"level": {
-						about:  "Minimum severity.",
-						schema: `{"type": "string", "enum": ["debug", "info", "warn", "error"]}`, example: "warn",
+						About:  "Minimum severity.",
+						Schema: `{"type": "string", "enum": ["debug", "info", "warn", "error"]}`, Example: "warn",
 					},
 				},
 			},

@@ -5,6 +5,7 @@ import (
 
 	"opsmon/app/auth"
 	"opsmon/app/engine/floor"
+	"opsmon/app/httpapi/openapi"
 	"opsmon/app/work/message"
 	"opsmon/schema"
 )
@@ -15,16 +16,16 @@ func messageRoutes() []route {
 		{
 			method: http.MethodGet, path: "/message", handle: getMessages,
 			query: []string{"plantcode", "groupcode", "stationcodes", "archived", "open", "limit"},
-			text: operation{
-				id: "listMessages", tag: "Message", summary: "List messages for the next shift",
-				about: "The newest comes first. With `open=true` only messages that are not done. Messages are " +
+			text: openapi.Operation{
+				ID: "listMessages", Tag: "Message", Summary: "List messages for the next shift",
+				About: "The newest comes first. With `open=true` only messages that are not done. Messages are " +
 					"retained for 31 days, at most 200 for a station.",
-				answer: "The messages.", form: formList, gives: "Message", also: []int{400, 503},
-				sample: messageSample,
-				params: params{
+				Answer: "The messages.", Form: openapi.FormList, Gives: "Message", Also: []int{400, 503},
+				Sample: messageSample,
+				Params: openapi.Params{
 					"limit": {
-						about:  "Maximum number of results.",
-						schema: `{"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}`, example: 20,
+						About:  "Maximum number of results.",
+						Schema: `{"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}`, Example: 20,
 					},
 				},
 			},
@@ -32,27 +33,27 @@ func messageRoutes() []route {
 		{
 			method: http.MethodPost, path: "/message", handle: postMessage, body: true, role: auth.Operator,
 			once: true,
-			text: operation{
-				id: "postMessage", tag: "Message", summary: "Leave a message for the next shift",
-				about: "Shown to everybody who looks at the station until somebody marks it as done.\n\n403: the " +
+			text: openapi.Operation{
+				ID: "postMessage", Tag: "Message", Summary: "Leave a message for the next shift",
+				About: "Shown to everybody who looks at the station until somebody marks it as done.\n\n403: the " +
 					"caller may not act on this station.",
-				answer: "The message.", body: schema.MessageCreate, form: formResult, gives: "Message",
-				also: []int{409, 503}, sample: messageSample,
+				Answer: "The message.", Body: schema.MessageCreate, Form: openapi.FormResult, Gives: "Message",
+				Also: []int{409, 503}, Sample: messageSample,
 			},
 		},
 		{
 			method: http.MethodPost, path: "/message/:messageId/done", handle: messageDone, body: true,
 			role: auth.Operator, once: true,
-			text: operation{
-				id: "messageDone", tag: "Message", summary: "Mark a message as done",
-				about: "The first caller counts: a message that is done stays unchanged, and the answer shows who " +
+			text: openapi.Operation{
+				ID: "messageDone", Tag: "Message", Summary: "Mark a message as done",
+				About: "The first caller counts: a message that is done stays unchanged, and the answer shows who " +
 					"marked it.\n\n403: the caller may not act on this station.",
-				answer: "The message as it is now.", body: schema.MessageDone, form: formResult, gives: "Message",
-				also: []int{404, 409, 503}, sample: messageSample,
-				params: params{
+				Answer: "The message as it is now.", Body: schema.MessageDone, Form: openapi.FormResult, Gives: "Message",
+				Also: []int{404, 409, 503}, Sample: messageSample,
+				Params: openapi.Params{
 					"messageId": {
-						about:  "Identifier of the message.",
-						schema: `{"type": "string", "minLength": 1}`, example: "PACK-1.mqwkm4g0.3",
+						About:  "Identifier of the message.",
+						Schema: `{"type": "string", "minLength": 1}`, Example: "PACK-1.mqwkm4g0.3",
 					},
 				},
 			},

@@ -7,6 +7,7 @@ import (
 	"opsmon/app/account"
 	"opsmon/app/auth"
 	"opsmon/app/engine/station"
+	"opsmon/app/httpapi/openapi"
 	"opsmon/app/instant"
 	"opsmon/schema"
 )
@@ -17,23 +18,23 @@ func noteRoutes() []route {
 		{
 			method: http.MethodPost, path: "/station/:stationCode/operator", handle: postStationOperator, body: true,
 			role: auth.Operator,
-			text: operation{
-				id: "setOperator", tag: "Station", summary: "Set a station's operator",
-				about: "The initials are shown at the station until they are changed or cleared with null. A tablet " +
+			text: openapi.Operation{
+				ID: "setOperator", Tag: "Station", Summary: "Set a station's operator",
+				About: "The initials are shown at the station until they are changed or cleared with null. A tablet " +
 					"sets them for its own stations. 400: an energy meter has no operator.",
-				answer: "The station's operator and alert.", body: schema.StationOperator, form: formResult,
-				gives: "StationNote", also: []int{404, 409}, sample: noteSample,
+				Answer: "The station's operator and alert.", Body: schema.StationOperator, Form: openapi.FormResult,
+				Gives: "StationNote", Also: []int{404, 409}, Sample: noteSample,
 			},
 		},
 		{
 			method: http.MethodPost, path: "/station/:stationCode/alert", handle: postStationAlert, body: true,
 			role: auth.Supervisor,
-			text: operation{
-				id: "setAlert", tag: "Station", summary: "Set a station's alert",
-				about: "A message shown to everybody who looks at the station, until it expires or is cleared with " +
+			text: openapi.Operation{
+				ID: "setAlert", Tag: "Station", Summary: "Set a station's alert",
+				About: "A message shown to everybody who looks at the station, until it expires or is cleared with " +
 					"null. A station has one alert at a time: a new one replaces it.",
-				answer: "The station's operator and alert.", body: schema.StationAlert, form: formResult,
-				gives: "StationNote", also: []int{404, 409}, sample: noteSample,
+				Answer: "The station's operator and alert.", Body: schema.StationAlert, Form: openapi.FormResult,
+				Gives: "StationNote", Also: []int{404, 409}, Sample: noteSample,
 			},
 		},
 	}

@@ -9,6 +9,7 @@ import (
 	"opsmon/app/engine/oee"
 	"opsmon/app/engine/report"
 	"opsmon/app/errdefs"
+	"opsmon/app/httpapi/openapi"
 	"opsmon/app/instant"
 )
 
@@ -17,9 +18,9 @@ func oeeRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: "/oee", handle: getOEE, query: append(chosenBy(), "by", "profile"),
-			text: operation{
-				id: "getOEE", tag: "Monitoring", summary: "Read OEE, losses and counts",
-				about: "Energy meters, and stations that are only scheduled, are included only when they are named. " +
+			text: openapi.Operation{
+				ID: "getOEE", Tag: "Monitoring", Summary: "Read OEE, losses and counts",
+				About: "Energy meters, and stations that are only scheduled, are included only when they are named. " +
 					"Ratios are calculated from sums and never averaged: a group's ratios come from the sums of " +
 					"its stations. They are not capped at 1; `aboveOne` then names the likely cause. A ratio " +
 					"with the denominator 0 is null. Time without data counts nowhere; `coverage` is the known " +
@@ -30,8 +31,8 @@ func oeeRoutes() []route {
 					"range cuts them.\n\nAn answer has at most 100,000 results; a request for more is refused " +
 					"before anything is read. Of requests for long ranges, three of an account and two of a " +
 					"person run at once; others wait for up to 15 s, then get 503 with `Retry-After`.",
-				answer: "The figures, grouped as requested.", form: formList, gives: "OEE", also: []int{400},
-				sample: `{"plantCode":"leeds","groupCode":"packing","stationCode":"PACK-1","skuCode":null,
+				Answer: "The figures, grouped as requested.", Form: openapi.FormList, Gives: "OEE", Also: []int{400},
+				Sample: `{"plantCode":"leeds","groupCode":"packing","stationCode":"PACK-1","skuCode":null,
 					"shiftName":null,"startAt":"2026-11-20T08:00:00.000Z","endAt":"2026-11-20T09:00:00.000Z",
 					"profile":"default",
 					"availability":{"value":0.8333333333333334,"numerator":3000000,"denominator":3600000},
@@ -49,11 +50,11 @@ func oeeRoutes() []route {
 					"downtime":{"ms":600000,"units":600,"money":300,"moneyPartial":false},
 					"speed":{"ms":168000,"units":168,"money":84,"moneyPartial":false},
 					"quality":{"ms":12000,"units":12,"money":6,"moneyPartial":false}}}`,
-				params: params{
+				Params: openapi.Params{
 					"profile": {
-						about:   "The profile by which ratios are calculated.",
-						schema:  `{"type": "string", "enum": ["default", "iso22400", "vorne", "evocon"], "default": "default"}`,
-						example: "iso22400",
+						About:   "The profile by which ratios are calculated.",
+						Schema:  `{"type": "string", "enum": ["default", "iso22400", "vorne", "evocon"], "default": "default"}`,
+						Example: "iso22400",
 					},
 				},
 			},

@@ -10,6 +10,7 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/engine/floor"
 	"opsmon/app/errdefs"
+	"opsmon/app/httpapi/openapi"
 	"opsmon/app/idempotency"
 	"opsmon/app/instant"
 	"opsmon/schema"
@@ -21,14 +22,14 @@ func refusedRoutes() []route {
 		{
 			method: http.MethodGet, path: "/refused", handle: getRefused, role: auth.Supervisor,
 			query: []string{"limit", "skip"},
-			text: operation{
-				id: "listRefused", tag: "Admin", summary: "List refused floor writes",
-				about: "Refused requests that had an `Idempotency-Key`, latest first: those of a tablet that was " +
+			text: openapi.Operation{
+				ID: "listRefused", Tag: "Admin", Summary: "List refused floor writes",
+				About: "Refused requests that had an `Idempotency-Key`, latest first: those of a tablet that was " +
 					"offline, where nobody saw the refusal. Refusals without a key are not listed, as nothing " +
 					"could show that the request was accepted later. A request that is accepted in the end " +
 					"leaves the list.",
-				answer: "A page of requests.", form: formPage, gives: "RefusedRequest", also: []int{400},
-				sample: `{"key":"5f0c1b9e-7d1a","firstAt":"2026-11-20T08:15:30.123Z",
+				Answer: "A page of requests.", Form: openapi.FormPage, Gives: "RefusedRequest", Also: []int{400},
+				Sample: `{"key":"5f0c1b9e-7d1a","firstAt":"2026-11-20T08:15:30.123Z",
 					"lastAt":"2026-11-20T08:15:31.200Z","times":2,"method":"POST",
 					"path":"/schedule/q4m2x7c3w6zd/start","body":"{\"at\":\"2026-11-20T06:00:00Z\"}","status":409,
 					"errorMessage":"at PACK-1 the schedule m5k2q7x3c6wd is running since 2026-11-20T05:58:12.000Z; end it first",

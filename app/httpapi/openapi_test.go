@@ -19,13 +19,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/gzip"
 
+	"opsmon/app/httpapi/openapi"
 	"opsmon/schema"
 	"opsmon/schema/schematest"
 )
 
 // loadDocument loads the document as a client does.
 var loadDocument = sync.OnceValues(func() (*openapi3.T, error) {
-	return openapi3.NewLoader().LoadFromData(describe((&API{}).routes()))
+	return openapi3.NewLoader().LoadFromData(openapi.Document(described((&API{}).routes()), answers))
 })
 
 func openAPI(t *testing.T) *openapi3.T {
@@ -99,10 +100,10 @@ func documented(doc *openapi3.T, method, pattern string, status int) (*openapi3.
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
-	item := doc.Paths.Find(pathTemplate(pattern))
+	item := doc.Paths.Find(openapi.PathTemplate(pattern))
 	anywhere := pattern == "" && status == http.StatusNotFound || status == http.StatusMethodNotAllowed
 	if anywhere || item == nil && strings.HasPrefix(pattern, "/local/") && status >= 400 {
-		if answer := doc.Components.Responses[responseNames[status]]; answer != nil {
+		if answer := doc.Components.Responses[openapi.ResponseName(status)]; answer != nil {
 			return answer.Value, nil
 		}
 		return nil, fmt.Errorf("no answer has the status %d", status)
@@ -135,8 +136,8 @@ func TestOpenAPIHasEveryRouteAndNothingElse(t *testing.T) {
 	var routes, documented []string
 	table := (&API{}).routes()
 	for i := range table {
-		routes = append(routes, table[i].method+" "+pathTemplate(table[i].path))
-		if op := doc.Paths.Find(pathTemplate(table[i].path)).GetOperation(table[i].method); table[i].access == keyed && op.Parameters.GetByInAndName("header", forHeader) == nil {
+		routes = append(routes, table[i].method+" "+openapi.PathTemplate(table[i].path))
+		if op := doc.Paths.Find(openapi.PathTemplate(table[i].path)).GetOperation(table[i].method); table[i].access == keyed && op.Parameters.GetByInAndName("header", forHeader) == nil {
 			t.Errorf("%s lacks the header %s", routes[i], forHeader)
 		}
 	}
@@ -335,8 +336,8 @@ func TestOpenAPIRequestSchemasSayWhatTheEmbeddedOnesSay(t *testing.T) {
 }
 
 func TestOpenAPIKeepsItsOrderAndItsBytes(t *testing.T) {
-	first := describe((&API{}).routes())
-	if !bytes.Equal(first, describe((&API{}).routes())) {
+	first := openapi.Document(described((&API{}).routes()), answers)
+	if !bytes.Equal(first, openapi.Document(described((&API{}).routes()), answers)) {
 		t.Error("the document is another one the second time")
 	}
 	at := -1
@@ -429,6 +430,6 @@ func TestConformsTellsWrongAnswers(t *testing.T) {
 func BenchmarkDescribe(b *testing.B) {
 	routes := (&API{}).routes()
 	for b.Loop() {
-		describe(routes)
+		openapi.Document(described(routes), answers)
 	}
 }

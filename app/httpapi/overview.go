@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"opsmon/app/auth"
+	"opsmon/app/httpapi/openapi"
 	"opsmon/schema"
 )
 
@@ -13,28 +14,28 @@ func applianceRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: "/appliance", handle: getAppliance, role: auth.Admin,
-			text: operation{
-				id: "getAppliance", tag: "Admin", summary: "Read the appliance's state",
-				about: "Version, uptime and address, the certificate, the store and its disk, backups, retention, " +
+			text: openapi.Operation{
+				ID: "getAppliance", Tag: "Admin", Summary: "Read the appliance's state",
+				About: "Version, uptime and address, the certificate, the store and its disk, backups, retention, " +
 					"the clock, and what needs attention. `warnings` has the codes `backup`, `noSchedule`, " +
 					"`settings`, `certificate`, `clock`, `clockDoubted`, `timeZone`, `deviceClocks`, `disk`, " +
 					"`storeFull`, `plantBroker` and `address`; more may be added. Users, tablets and devices are " +
 					"those of the caller's account.",
-				answer: "The appliance's state.", form: formResult, gives: "Appliance", sample: applianceSample,
+				Answer: "The appliance's state.", Form: openapi.FormResult, Gives: "Appliance", Sample: applianceSample,
 			},
 		},
 		{
 			method: http.MethodPut, path: "/appliance/backup-settings", handle: putBackupSettings, body: true,
 			role: auth.Admin,
-			text: operation{
-				id: "changeBackups", tag: "Admin", summary: "Change the backup settings",
-				about: "Absent fields stay as they are. The change takes effect at once and is written to " +
+			text: openapi.Operation{
+				ID: "changeBackups", Tag: "Admin", Summary: "Change the backup settings",
+				About: "Absent fields stay as they are. The change takes effect at once and is written to " +
 					"`app.yaml`, whose comments and order stay. A backup that is due by the new settings is made " +
 					"soon.\n\n409: a flag or an environment variable sets the value and overrides `app.yaml`, or " +
 					"that file cannot be changed, or the account is archived.",
-				answer: "The backup settings.", body: schema.BackupSettings, form: formResult,
-				gives: "ApplianceBackup", also: []int{409},
-				sample: `{"settings":{"at":"02:15","every":1,"keepDaily":14,"keepWeekly":4,"keepMonthly":6,"maxBytes":0},
+				Answer: "The backup settings.", Body: schema.BackupSettings, Form: openapi.FormResult,
+				Gives: "ApplianceBackup", Also: []int{409},
+				Sample: `{"settings":{"at":"02:15","every":1,"keepDaily":14,"keepWeekly":4,"keepMonthly":6,"maxBytes":0},
 					"fixed":{},"folder":"/var/lib/app/backups","encrypted":false,"running":false,
 					"lastAt":"2026-11-20T01:30:00.000Z","lastName":"app-20261120T013000Z.backup","lastBytes":1846211,
 					"nextAt":"2026-11-21T02:15:00.000Z","overdue":false,"problem":""}`,

@@ -6,6 +6,7 @@ import (
 
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
+	"opsmon/app/httpapi/openapi"
 	"opsmon/app/instant"
 	"opsmon/schema"
 )
@@ -15,123 +16,123 @@ func peopleRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: "/key", handle: getKeys,
-			text: operation{
-				id: "listKeys", tag: "ApiKey", summary: "List API keys",
-				about: "The caller's own keys; for admins, all keys of the account. The keys themselves are never " +
+			text: openapi.Operation{
+				ID: "listKeys", Tag: "ApiKey", Summary: "List API keys",
+				About: "The caller's own keys; for admins, all keys of the account. The keys themselves are never " +
 					"shown.",
-				answer: "The keys, oldest first.", form: formList, gives: "Key", sample: keySample,
+				Answer: "The keys, oldest first.", Form: openapi.FormList, Gives: "Key", Sample: keySample,
 			},
 		},
 		{
 			method: http.MethodPost, path: "/key", handle: postKey, body: true,
-			text: operation{
-				id: "createKey", tag: "ApiKey", summary: "Create an API key",
-				about: "The key has the caller's identity and at most the caller's role. It works at once, and only " +
+			text: openapi.Operation{
+				ID: "createKey", Tag: "ApiKey", Summary: "Create an API key",
+				About: "The key has the caller's identity and at most the caller's role. It works at once, and only " +
 					"this answer shows it. The body is optional. A person may have 100 keys in an account; one " +
 					"who may change the configuration, 100,000.\n\n403: the requested role is above the " +
 					"caller's. 409: the account is archived, or the caller has the maximum number of keys.",
-				answer: "The new key.", body: schema.KeyCreate, optional: true, form: formResult, gives: "NewKey",
-				also: []int{409}, location: true,
-				sample: `{"key":"opk_9m4q6w3p5z8c2b7n4t6r9y3h5j2k7x"}`,
+				Answer: "The new key.", Body: schema.KeyCreate, Optional: true, Form: openapi.FormResult, Gives: "NewKey",
+				Also: []int{409}, Location: true,
+				Sample: `{"key":"opk_9m4q6w3p5z8c2b7n4t6r9y3h5j2k7x"}`,
 			},
 		},
 		{
 			method: http.MethodDelete, path: "/key/:key", handle: deleteKey,
-			text: operation{
-				id: "revokeKey", tag: "ApiKey", summary: "Revoke an API key",
-				about: "The key stops working at once, on every connection. Revoking a revoked key succeeds. " +
+			text: openapi.Operation{
+				ID: "revokeKey", Tag: "ApiKey", Summary: "Revoke an API key",
+				About: "The key stops working at once, on every connection. Revoking a revoked key succeeds. " +
 					"Everybody may revoke their own keys, an admin every key of the account.\n\n400: the key " +
 					"does not exist.",
-				answer: "Revoked.", form: formEmpty, also: []int{409},
-				params: params{
+				Answer: "Revoked.", Form: openapi.FormEmpty, Also: []int{409},
+				Params: openapi.Params{
 					"key": {
-						about:  "The API key, or its public id.",
-						schema: `{"type": "string", "minLength": 1}`, example: "k3v9x2m7q4ab",
+						About:  "The API key, or its public id.",
+						Schema: `{"type": "string", "minLength": 1}`, Example: "k3v9x2m7q4ab",
 					},
 				},
 			},
 		},
 		{
 			method: http.MethodGet, path: "/user", handle: getUsers, role: auth.Admin,
-			text: operation{
-				id: "listUsers", tag: "User", summary: "List the users of the account",
-				about: "Users who were added. People on the account's domain who were not added may sign in as " +
+			text: openapi.Operation{
+				ID: "listUsers", Tag: "User", Summary: "List the users of the account",
+				About: "Users who were added. People on the account's domain who were not added may sign in as " +
 					"`readonly` and are not listed.",
-				answer: "The users, by address.", form: formList, gives: "User", sample: userSample,
+				Answer: "The users, by address.", Form: openapi.FormList, Gives: "User", Sample: userSample,
 			},
 		},
 		{
 			method: http.MethodPost, path: "/user", handle: postUser, body: true, role: auth.Admin,
-			text: operation{
-				id: "addUser", tag: "User", summary: "Add a user",
-				about:  "409: the address is a user already, or the account is archived.",
-				answer: "The new user.", body: schema.UserCreate, form: formResult, gives: "User", also: []int{409},
-				location: true, sample: userSample,
+			text: openapi.Operation{
+				ID: "addUser", Tag: "User", Summary: "Add a user",
+				About:  "409: the address is a user already, or the account is archived.",
+				Answer: "The new user.", Body: schema.UserCreate, Form: openapi.FormResult, Gives: "User", Also: []int{409},
+				Location: true, Sample: userSample,
 			},
 		},
 		{
 			method: http.MethodGet, path: "/user/:email", handle: getUser, role: auth.Admin,
-			text: operation{
-				id: "getUser", tag: "User", summary: "Read a user",
-				answer: "The user.", form: formResult, gives: "User", also: []int{400, 404}, sample: userSample,
+			text: openapi.Operation{
+				ID: "getUser", Tag: "User", Summary: "Read a user",
+				Answer: "The user.", Form: openapi.FormResult, Gives: "User", Also: []int{400, 404}, Sample: userSample,
 			},
 		},
 		{
 			method: http.MethodPut, path: "/user/:email", handle: putUser, body: true, role: auth.Admin,
-			text: operation{
-				id: "setUserRole", tag: "User", summary: "Change a user's role",
-				about: "Takes effect at once for every session and key of the user. A person on the account's " +
+			text: openapi.Operation{
+				ID: "setUserRole", Tag: "User", Summary: "Change a user's role",
+				About: "Takes effect at once for every session and key of the user. A person on the account's " +
 					"domain who was not added is added.\n\n409: no admin would be left, or the account is " +
 					"archived.",
-				answer: "The user as it is now.", body: schema.UserUpdate, form: formResult, gives: "User",
-				also:   []int{404, 409},
-				sample: `{"email":"planner@acme.example","role":"supervisor","createdAt":"2026-11-20T08:15:30.123Z"}`,
+				Answer: "The user as it is now.", Body: schema.UserUpdate, Form: openapi.FormResult, Gives: "User",
+				Also:   []int{404, 409},
+				Sample: `{"email":"planner@acme.example","role":"supervisor","createdAt":"2026-11-20T08:15:30.123Z"}`,
 			},
 		},
 		{
 			method: http.MethodDelete, path: "/user/:email", handle: deleteUser, role: auth.Admin,
-			text: operation{
-				id: "removeUser", tag: "User", summary: "Remove a user",
-				about: "Ends every key and session of the user at once. An address on the account's domain is " +
+			text: openapi.Operation{
+				ID: "removeUser", Tag: "User", Summary: "Remove a user",
+				About: "Ends every key and session of the user at once. An address on the account's domain is " +
 					"refused until it is added again.\n\n409: no admin would be left, or the account is archived.",
-				answer: "Removed.", form: formEmpty, also: []int{404, 409},
+				Answer: "Removed.", Form: openapi.FormEmpty, Also: []int{404, 409},
 			},
 		},
 		{
 			method: http.MethodGet, path: "/tablet", handle: getTablets, role: auth.Admin,
-			text: operation{
-				id: "listTablets", tag: "Admin", summary: "List the tablets",
-				about:  "Including those that are not paired yet.",
-				answer: "The tablets, by name.", form: formList, gives: "Tablet",
-				sample: `{"id":"w7p2m5x3c6zd","name":"Packing hall","email":"tablet:packing-hall@acme.example",
+			text: openapi.Operation{
+				ID: "listTablets", Tag: "Admin", Summary: "List the tablets",
+				About:  "Including those that are not paired yet.",
+				Answer: "The tablets, by name.", Form: openapi.FormList, Gives: "Tablet",
+				Sample: `{"id":"w7p2m5x3c6zd","name":"Packing hall","email":"tablet:packing-hall@acme.example",
 					"role":"operator","stationCodes":["PACK-1","PACK-2"],"createdAt":"2026-11-20T08:15:30.123Z",
 					"pairedAt":null,"lastUsedAt":null}`,
 			},
 		},
 		{
 			method: http.MethodPost, path: "/tablet", handle: postTablet, body: true, role: auth.Admin,
-			text: operation{
-				id: "pairTablet", tag: "Admin", summary: "Add a tablet",
-				about: "Returns a one-time link to open on the tablet within 15 minutes. The tablet is then signed " +
+			text: openapi.Operation{
+				ID: "pairTablet", Tag: "Admin", Summary: "Add a tablet",
+				About: "Returns a one-time link to open on the tablet within 15 minutes. The tablet is then signed " +
 					"in with its own identity, for its stations only.\n\n409: another tablet has the name, or " +
 					"the account is archived.",
-				answer: "The tablet and its link.", body: schema.TabletCreate, form: formResult, gives: "TabletLink",
-				also: []int{409}, location: true,
-				sample: `{"id":"w7p2m5x3c6zd",
+				Answer: "The tablet and its link.", Body: schema.TabletCreate, Form: openapi.FormResult, Gives: "TabletLink",
+				Also: []int{409}, Location: true,
+				Sample: `{"id":"w7p2m5x3c6zd",
 					"link":"https://plant.example/link#opl_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2",
 					"expiresAt":"2026-11-20T08:30:30.123Z"}`,
 			},
 		},
 		{
 			method: http.MethodDelete, path: "/tablet/:id", handle: deleteTablet, role: auth.Admin,
-			text: operation{
-				id: "removeTablet", tag: "Admin", summary: "Remove a tablet",
-				about:  "Its session and its link end at once.\n\n409: the account is archived.",
-				answer: "Removed.", form: formEmpty, also: []int{404, 409},
-				params: params{
+			text: openapi.Operation{
+				ID: "removeTablet", Tag: "Admin", Summary: "Remove a tablet",
+				About:  "Its session and its link end at once.\n\n409: the account is archived.",
+				Answer: "Removed.", Form: openapi.FormEmpty, Also: []int{404, 409},
+				Params: openapi.Params{
 					"id": {
-						about:  "Identifier of the tablet.",
-						schema: `{"type": "string", "minLength": 1}`, example: "w7p2m5x3c6zd",
+						About:  "Identifier of the tablet.",
+						Schema: `{"type": "string", "minLength": 1}`, Example: "w7p2m5x3c6zd",
 					},
 				},
 			},

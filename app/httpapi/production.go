@@ -5,6 +5,7 @@ import (
 
 	"opsmon/app/auth"
 	"opsmon/app/engine/floor"
+	"opsmon/app/httpapi/openapi"
 	"opsmon/app/work/schedule"
 	"opsmon/schema"
 )
@@ -15,21 +16,21 @@ func productionRoutes() []route {
 		{
 			method: http.MethodGet, path: "/production", handle: getProduction,
 			query: append(chosenBy(), "limit", "skip"),
-			text: operation{
-				id: "listProduction", tag: "Production", summary: "List production entries",
-				about: "Entries in the range, by time. The default range is today's production day. Entries never " +
+			text: openapi.Operation{
+				ID: "listProduction", Tag: "Production", Summary: "List production entries",
+				About: "Entries in the range, by time. The default range is today's production day. Entries never " +
 					"change: a wrong one is reversed by another. An entry that later facts (a late batch, manual " +
 					"downtime over it) leave no room for is shown as unapplied and is in no total.",
-				answer: "A page of entries.", form: formPage, gives: "ProductionEntry", also: []int{400},
-				sample: entrySample,
+				Answer: "A page of entries.", Form: openapi.FormPage, Gives: "ProductionEntry", Also: []int{400},
+				Sample: entrySample,
 			},
 		},
 		{
 			method: http.MethodPost, path: "/production", handle: postProduction, body: true, role: auth.Operator,
 			once: true,
-			text: operation{
-				id: "enterProduction", tag: "Production", summary: "Enter units",
-				about: "Good and bad units that were made (enableManualProduction), good units that turned out bad " +
+			text: openapi.Operation{
+				ID: "enterProduction", Tag: "Production", Summary: "Enter units",
+				About: "Good and bad units that were made (enableManualProduction), good units that turned out bad " +
 					"(enableRejectProduction), or a correction of a count by a difference " +
 					"(enableProductionCorrection; for a schedule that has ended enableHistoricalCorrection, " +
 					"admins only). A schedule's good count has one source: where the machine counts, entered " +
@@ -37,24 +38,24 @@ func productionRoutes() []route {
 					"production schedule ran then, a total would become negative, the schedule would exceed the " +
 					"maximum number of units, manual downtime is active, or the signals of that time are no " +
 					"longer retained.",
-				answer: "The entry.", body: schema.ProductionCreate, form: formResult, gives: "ProductionEntry",
-				also: []int{404, 409}, sample: entrySample,
+				Answer: "The entry.", Body: schema.ProductionCreate, Form: openapi.FormResult, Gives: "ProductionEntry",
+				Also: []int{404, 409}, Sample: entrySample,
 			},
 		},
 		{
 			method: http.MethodPost, path: "/production/:entryId/undo", handle: undoProduction, body: true,
 			role: auth.Operator, once: true,
-			text: operation{
-				id: "undoProduction", tag: "Production", summary: "Reverse an entry",
-				about: "Makes a counter-entry; both stay in the list. Whoever may make an entry may reverse it " +
+			text: openapi.Operation{
+				ID: "undoProduction", Tag: "Production", Summary: "Reverse an entry",
+				About: "Makes a counter-entry; both stay in the list. Whoever may make an entry may reverse it " +
 					"while the schedule runs, and an admin later.\n\n403: the flag is off. 409: it was reversed " +
 					"before, a total would become negative, or the signals of its time are no longer retained.",
-				answer: "The counter-entry.", body: schema.ProductionUndo, form: formResult, gives: "ProductionEntry",
-				also: []int{404, 409}, sample: entrySample,
-				params: params{
+				Answer: "The counter-entry.", Body: schema.ProductionUndo, Form: openapi.FormResult, Gives: "ProductionEntry",
+				Also: []int{404, 409}, Sample: entrySample,
+				Params: openapi.Params{
 					"entryId": {
-						about:  "Identifier of the entry.",
-						schema: `{"type": "string", "minLength": 1}`, example: "b7n4t6r3y5hj",
+						About:  "Identifier of the entry.",
+						Schema: `{"type": "string", "minLength": 1}`, Example: "b7n4t6r3y5hj",
 					},
 				},
 			},

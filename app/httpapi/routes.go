@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"opsmon/app/auth"
+	"opsmon/app/httpapi/openapi"
 )
 
 // access is what a route requires of the caller.
@@ -22,11 +23,11 @@ type route struct {
 	access       access
 	role         auth.Role // the lowest role; the domain checks anything beyond the role
 	handle       func(*call) (reply, error)
-	text         operation // its text in the document
-	query        []string  // names of its query parameters
-	body         bool      // its handler reports problems of the query together with those of the body: decode, act
-	limit        int64     // of the body, bytes; 0: bodyLimit, or strangerLimit without a credential
-	noHead       bool      // GET with an effect
+	text         openapi.Operation // its text in the document
+	query        []string          // names of its query parameters
+	body         bool              // its handler reports problems of the query together with those of the body: decode, act
+	limit        int64             // of the body, bytes; 0: bodyLimit, or strangerLimit without a credential
+	noHead       bool              // GET with an effect
 	// accepts an idempotency key: a floor write, which is recorded if it is refused, unless desk is set
 	once       bool
 	desk       bool // not a floor write: its sender sees the answer, and a refusal is not recorded

@@ -7,6 +7,7 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/report"
+	"opsmon/app/httpapi/openapi"
 	"opsmon/app/work/schedule"
 	"opsmon/schema"
 )
@@ -17,93 +18,93 @@ func scheduleRoutes() []route {
 		{
 			method: http.MethodGet, path: "/schedule", handle: getSchedules,
 			query: append(chosenBy(), "state", "limit", "skip"),
-			text: operation{
-				id: "listSchedules", tag: "Schedule", summary: "List schedules",
-				about: "Schedules that overlap the range, by start. The default range is today's production day. A " +
+			text: openapi.Operation{
+				ID: "listSchedules", Tag: "Schedule", Summary: "List schedules",
+				About: "Schedules that overlap the range, by start. The default range is today's production day. A " +
 					"planned schedule without a known end counts as a moment. Counts change while late signals " +
 					"arrive.",
-				answer: "A page of schedules.", form: formPage, gives: "Schedule", also: []int{400},
-				sample: scheduleSample,
+				Answer: "A page of schedules.", Form: openapi.FormPage, Gives: "Schedule", Also: []int{400},
+				Sample: scheduleSample,
 			},
 		},
 		{
 			method: http.MethodPost, path: "/schedule", handle: postSchedule, body: true, role: auth.Supervisor,
 			once: true, query: []string{"dryrun"},
-			text: operation{
-				id: "writeSchedule", tag: "Schedule", summary: "Create or change a schedule",
-				about: "Without `id`, creates a schedule. With it, changes the fields that are sent: any field of a " +
+			text: openapi.Operation{
+				ID: "writeSchedule", Tag: "Schedule", Summary: "Create or change a schedule",
+				About: "Without `id`, creates a schedule. With it, changes the fields that are sent: any field of a " +
 					"planned schedule; quantity, end and note of a running one.\n\nWith `dryrun=true` everything " +
 					"is checked and the answer is the result, but nothing is stored, no idempotency key is used, " +
 					"and a refusal is not listed.\n\n403: the schedule has its own partsPerCycle, or moves to " +
 					"another station, and the flag for that is off. 409: it overlaps another of its kind, a " +
 					"schedule with the same SKU and planned start exists, or it has ended.",
-				answer: "The schedule as it is now.", body: schema.ScheduleWrite, form: formResult, gives: "Schedule",
-				also: []int{404, 409}, sample: scheduleSample,
-				params: params{
+				Answer: "The schedule as it is now.", Body: schema.ScheduleWrite, Form: openapi.FormResult, Gives: "Schedule",
+				Also: []int{404, 409}, Sample: scheduleSample,
+				Params: openapi.Params{
 					"dryrun": {
-						about:  "Check and return the result, but store nothing.",
-						schema: `{"type": "boolean", "default": false}`, example: true,
+						About:  "Check and return the result, but store nothing.",
+						Schema: `{"type": "boolean", "default": false}`, Example: true,
 					},
 				},
 			},
 		},
 		{
 			method: http.MethodGet, path: "/schedule/:scheduleId", handle: getSchedule,
-			text: operation{
-				id: "getSchedule", tag: "Schedule", summary: "Read a schedule",
-				answer: "The schedule.", form: formResult, gives: "Schedule", also: []int{404},
-				sample: scheduleSample,
+			text: openapi.Operation{
+				ID: "getSchedule", Tag: "Schedule", Summary: "Read a schedule",
+				Answer: "The schedule.", Form: openapi.FormResult, Gives: "Schedule", Also: []int{404},
+				Sample: scheduleSample,
 			},
 		},
 		{
 			method: http.MethodDelete, path: "/schedule/:scheduleId", handle: deleteSchedule, role: auth.Supervisor,
 			once: true,
-			text: operation{
-				id: "deleteSchedule", tag: "Schedule", summary: "Delete a planned schedule",
-				about:  "Deleting a deleted schedule succeeds. 409: the schedule has started.",
-				answer: "Deleted.", form: formEmpty, also: []int{404, 409},
+			text: openapi.Operation{
+				ID: "deleteSchedule", Tag: "Schedule", Summary: "Delete a planned schedule",
+				About:  "Deleting a deleted schedule succeeds. 409: the schedule has started.",
+				Answer: "Deleted.", Form: openapi.FormEmpty, Also: []int{404, 409},
 			},
 		},
 		{
 			method: http.MethodPost, path: "/schedule/:scheduleId/start", handle: startSchedule, body: true,
 			role: auth.Operator, once: true, query: []string{"endrunning"},
-			text: operation{
-				id: "startSchedule", tag: "Schedule", summary: "Start a schedule",
-				about: "A station runs one production and one non-production schedule at a time; the non-production " +
+			text: openapi.Operation{
+				ID: "startSchedule", Tag: "Schedule", Summary: "Start a schedule",
+				About: "A station runs one production and one non-production schedule at a time; the non-production " +
 					"one pauses the other. The body is optional.\n\n403: the schedule moves to another station, " +
 					"or corrects the past, and the flag for that is off; or an operator would cut a running " +
 					"schedule short. 409: another schedule of its kind runs (the message names it) or ran then, " +
 					"or the schedule is not planned.",
-				answer: "The schedule, running.", body: schema.ScheduleStart, optional: true, form: formResult,
-				gives: "Schedule", also: []int{404, 409}, sample: scheduleSample,
+				Answer: "The schedule, running.", Body: schema.ScheduleStart, Optional: true, Form: openapi.FormResult,
+				Gives: "Schedule", Also: []int{404, 409}, Sample: scheduleSample,
 			},
 		},
 		{
 			method: http.MethodPost, path: "/schedule/:scheduleId/end", handle: endSchedule, body: true,
 			role: auth.Operator, once: true,
-			text: operation{
-				id: "endSchedule", tag: "Schedule", summary: "End a schedule",
-				about: "Ending a schedule before its planned end cuts it short. The body is optional.\n\n403: it " +
+			text: openapi.Operation{
+				ID: "endSchedule", Tag: "Schedule", Summary: "End a schedule",
+				About: "Ending a schedule before its planned end cuts it short. The body is optional.\n\n403: it " +
 					"would be cut short, and enableScheduleCutShort is off. 409: the schedule does not run.",
-				answer: "The schedule, completed.", body: schema.ScheduleEnd, optional: true, form: formResult,
-				gives: "Schedule", also: []int{404, 409}, sample: scheduleSample,
+				Answer: "The schedule, completed.", Body: schema.ScheduleEnd, Optional: true, Form: openapi.FormResult,
+				Gives: "Schedule", Also: []int{404, 409}, Sample: scheduleSample,
 			},
 		},
 		{
 			method: http.MethodPost, path: "/schedule/:scheduleId/move", handle: moveSchedule, body: true,
 			role: auth.Supervisor, once: true, query: []string{"dryrun"},
-			text: operation{
-				id: "moveSchedule", tag: "Schedule", summary: "Move a planned schedule",
-				about: "To another station where enableDragBetweenStationsOnGantt is on, or within the group where " +
+			text: openapi.Operation{
+				ID: "moveSchedule", Tag: "Schedule", Summary: "Move a planned schedule",
+				About: "To another station where enableDragBetweenStationsOnGantt is on, or within the group where " +
 					"enableScheduleStationFlexibility is; or to another time. A planned end moves with the " +
 					"start. With `dryrun=true` it is only checked, as for `POST /schedule`.\n\n409: as for `POST " +
 					"/schedule`, or the schedule has started.",
-				answer: "The schedule as it is now.", body: schema.ScheduleMove, form: formResult, gives: "Schedule",
-				also: []int{404, 409}, sample: scheduleSample,
-				params: params{
+				Answer: "The schedule as it is now.", Body: schema.ScheduleMove, Form: openapi.FormResult, Gives: "Schedule",
+				Also: []int{404, 409}, Sample: scheduleSample,
+				Params: openapi.Params{
 					"dryrun": {
-						about:  "Check and return the result, but store nothing.",
-						schema: `{"type": "boolean", "default": false}`, example: true,
+						About:  "Check and return the result, but store nothing.",
+						Schema: `{"type": "boolean", "default": false}`, Example: true,
 					},
 				},
 			},
@@ -111,13 +112,13 @@ func scheduleRoutes() []route {
 		{
 			method: http.MethodPost, path: "/quick-schedule", handle: postQuickSchedule, body: true,
 			role: auth.Operator, once: true, query: []string{"endrunning"},
-			text: operation{
-				id: "quickSchedule", tag: "Schedule", summary: "Start an unplanned schedule",
-				about: "For a SKU with allowUseInQuickSchedule, or a non-production reason. Tablets must send " +
+			text: openapi.Operation{
+				ID: "quickSchedule", Tag: "Schedule", Summary: "Start an unplanned schedule",
+				About: "For a SKU with allowUseInQuickSchedule, or a non-production reason. Tablets must send " +
 					"initials.\n\n403: enableQuickScheduleStart is off at the station. 409: another schedule of " +
 					"its kind runs.",
-				answer: "The schedule, running.", body: schema.ScheduleQuick, form: formResult, gives: "Schedule",
-				also: []int{409}, sample: scheduleSample,
+				Answer: "The schedule, running.", Body: schema.ScheduleQuick, Form: openapi.FormResult, Gives: "Schedule",
+				Also: []int{409}, Sample: scheduleSample,
 			},
 		},
 	}

@@ -13,6 +13,7 @@ import (
 
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
+	"opsmon/app/httpapi/openapi"
 	"opsmon/app/ingest/signal"
 	"opsmon/app/instant"
 	"opsmon/schema"
@@ -24,12 +25,12 @@ func signalRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: "/device", handle: getDevices, role: auth.Admin,
-			text: operation{
-				id: "listDevices", tag: "Signal", summary: "List the devices",
-				about: "Each device with its last signal, amount, rate, errors and clock. This survives restarts of " +
+			text: openapi.Operation{
+				ID: "listDevices", Tag: "Signal", Summary: "List the devices",
+				About: "Each device with its last signal, amount, rate, errors and clock. This survives restarts of " +
 					"the service.",
-				answer: "The devices, by name.", form: formList, gives: "Device",
-				sample: `{"id":"acme/press-gateway","name":"press-gateway","stationCodes":["PACK-1","PACK-2"],
+				Answer: "The devices, by name.", Form: openapi.FormList, Gives: "Device",
+				Sample: `{"id":"acme/press-gateway","name":"press-gateway","stationCodes":["PACK-1","PACK-2"],
 					"createdAt":"2026-11-20T08:15:30.123Z","lastSeenAt":"2026-11-21T06:00:02.040Z","accepted":81204,
 					"refused":1,"throttled":0,"signalsPerSecond":0.2,"clockAheadMs":0,
 					"lastIssue":"rssi must be a number","lastIssueAt":"2026-11-20T17:31:09.412Z","connections":1}`,
@@ -37,27 +38,27 @@ func signalRoutes() []route {
 		},
 		{
 			method: http.MethodPost, path: "/device", handle: postDevice, body: true, role: auth.Admin,
-			text: operation{
-				id: "addDevice", tag: "Signal", summary: "Add a device",
-				about: "A device may only send signals of its stations. Its token is shown once. It goes into " +
+			text: openapi.Operation{
+				ID: "addDevice", Tag: "Signal", Summary: "Add a device",
+				About: "A device may only send signals of its stations. Its token is shown once. It goes into " +
 					"`X-API-KEY` or, for MQTT, is the password, with the id as user name.\n\n409: another device " +
 					"has the name, or the account is archived.",
-				answer: "The device's id and token.", body: schema.DeviceCreate, form: formResult,
-				gives: "DeviceToken", also: []int{409}, location: true,
-				sample: `{"id":"acme/press-gateway","token":"opd_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2"}`,
+				Answer: "The device's id and token.", Body: schema.DeviceCreate, Form: openapi.FormResult,
+				Gives: "DeviceToken", Also: []int{409}, Location: true,
+				Sample: `{"id":"acme/press-gateway","token":"opd_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2"}`,
 			},
 		},
 		{
 			method: http.MethodDelete, path: "/device/:device", handle: deleteDevice, role: auth.Admin,
-			text: operation{
-				id: "revokeDevice", tag: "Signal", summary: "Revoke a device",
-				about: "The token stops working, and open connections of the device end, at once.\n\n409: the " +
+			text: openapi.Operation{
+				ID: "revokeDevice", Tag: "Signal", Summary: "Revoke a device",
+				About: "The token stops working, and open connections of the device end, at once.\n\n409: the " +
 					"account is archived.",
-				answer: "Revoked.", form: formEmpty, also: []int{404, 409},
-				params: params{
+				Answer: "Revoked.", Form: openapi.FormEmpty, Also: []int{404, 409},
+				Params: openapi.Params{
 					"device": {
-						about:  "The device's name, or its id.",
-						schema: `{"type": "string", "minLength": 1}`, example: "press-gateway",
+						About:  "The device's name, or its id.",
+						Schema: `{"type": "string", "minLength": 1}`, Example: "press-gateway",
 					},
 				},
 			},
@@ -65,34 +66,34 @@ func signalRoutes() []route {
 		{
 			method: http.MethodGet, path: "/signal", handle: getSignals,
 			query: []string{"stationcode", "from", "to", "rangecode", "archived", "limit", "skip"},
-			text: operation{
-				id: "listSignals", tag: "Signal", summary: "List a station's signals",
-				about: "Every accepted signal as it is stored, oldest first. The range may be one day: 25 hours " +
+			text: openapi.Operation{
+				ID: "listSignals", Tag: "Signal", Summary: "List a station's signals",
+				About: "Every accepted signal as it is stored, oldest first. The range may be one day: 25 hours " +
 					"where the clock goes back.",
-				answer: "A page of signals.", form: formPage, gives: "SignalLine", also: []int{400},
-				sample: `{"at":"2026-11-20T08:15:30.123Z","arrivedAt":"2026-11-20T08:15:30.320Z",
+				Answer: "A page of signals.", Form: openapi.FormPage, Gives: "SignalLine", Also: []int{400},
+				Sample: `{"at":"2026-11-20T08:15:30.123Z","arrivedAt":"2026-11-20T08:15:30.320Z",
 					"source":"device:acme/press-gateway","id":"81723","clockCorrected":false,
 					"values":{"productive":true,"productionCountGood":48211,"electricalKw":4.2}}`,
-				params: oneStationParams("limit", parameter{
-					about:  "Maximum number of results.",
-					schema: `{"type": "integer", "minimum": 1, "maximum": 10000, "default": 1000}`, example: 500,
+				Params: openapi.OneStation("limit", openapi.Param{
+					About:  "Maximum number of results.",
+					Schema: `{"type": "integer", "minimum": 1, "maximum": 10000, "default": 1000}`, Example: 500,
 				}),
 			},
 		},
 		{
 			method: http.MethodPost, path: "/signal", handle: postSignal, role: auth.Member, devices: true,
 			limit: signalLimit,
-			text: operation{
-				id: "sendSignals", tag: "Signal", summary: "Send signals",
-				about: "For devices, members and admins. Accepted signals are durable when the answer is sent. A " +
+			text: openapi.Operation{
+				ID: "sendSignals", Tag: "Signal", Summary: "Send signals",
+				About: "For devices, members and admins. Accepted signals are durable when the answer is sent. A " +
 					"rejected signal does not affect the others; causes are: not an object, an unknown station, " +
 					"a wrong value, a time before the retention limit, or a millisecond for which the station " +
 					"already has 20,000 signals. A signal more than two minutes in the future gets the time of " +
 					"its arrival.\n\nBodies may have 4 MiB.\n\n409: the account is archived. 429: this " +
 					"credential sends too many signals; send them again after `Retry-After`.",
-				answer: "The outcome of each signal.", body: schema.SignalBatch, form: formList,
-				gives: "SignalOutcome", also: []int{409},
-				sample: `{"index":0,"accepted":true,"issue":""}`,
+				Answer: "The outcome of each signal.", Body: schema.SignalBatch, Form: openapi.FormList,
+				Gives: "SignalOutcome", Also: []int{409},
+				Sample: `{"index":0,"accepted":true,"issue":""}`,
 			},
 		},
 	}

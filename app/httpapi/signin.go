@@ -6,6 +6,7 @@ import (
 
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
+	"opsmon/app/httpapi/openapi"
 	"opsmon/app/instant"
 	"opsmon/schema"
 )
@@ -16,142 +17,142 @@ func signInRoutes() []route {
 		{
 			method: http.MethodGet, path: "/auth/callback", handle: getCallback, access: open,
 			query: []string{"token"}, noHead: true,
-			text: operation{
-				id: "callback", tag: "Authenticate", summary: "Use a one-time link",
-				about: "Uses up the token and signs the calling browser in by the cookie `session`. As it changes " +
+			text: openapi.Operation{
+				ID: "callback", Tag: "Authenticate", Summary: "Use a one-time link",
+				About: "Uses up the token and signs the calling browser in by the cookie `session`. As it changes " +
 					"something, although it is a `GET`, `HEAD` is 405, and calls from other sites are " +
 					"refused.\n\n403: the link is unknown or has expired. 409: it was used before.",
-				answer: "Signed in.", form: formDone, also: []int{400, 403, 409, 429},
-				params: params{
+				Answer: "Signed in.", Form: openapi.FormDone, Also: []int{400, 403, 409, 429},
+				Params: openapi.Params{
 					"token": {
-						about:    "Token of the one-time link.",
-						required: true, schema: `{"type": "string", "minLength": 1}`, example: "opl_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2",
+						About:    "Token of the one-time link.",
+						Required: true, Schema: `{"type": "string", "minLength": 1}`, Example: "opl_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2",
 					},
 				},
 			},
 		},
 		{
 			method: http.MethodPost, path: "/auth/login", handle: postLogin, body: true, access: open,
-			text: operation{
-				id: "login", tag: "Authenticate", summary: "Request a one-time link",
-				about: "The link is mailed to the address or, without mail, handed over by an administrator. The " +
+			text: openapi.Operation{
+				ID: "login", Tag: "Authenticate", Summary: "Request a one-time link",
+				About: "The link is mailed to the address or, without mail, handed over by an administrator. The " +
 					"answer's `code` has five digits to compare with those in the message. The cookie `login` " +
 					"allows this browser to be signed in later.\n\n403: the address is no user of an account " +
 					"here, nor on the domain of one. 429: within 15 minutes more than 20 requests came from one " +
 					"network address, or more than 5 of these for one person; or more than 30 for one person " +
 					"came from network addresses from which that person had not signed in for 30 days. Nobody " +
 					"can thus lock a person out of the network addresses that they use.",
-				answer: "The link is on its way.", body: schema.Login, form: formBare, gives: "LoginAnswer",
-				also: []int{403, 409, 429},
-				sample: `{"code":"04817","success":true,"result":{"email":"planner@acme.example",
+				Answer: "The link is on its way.", Body: schema.Login, Form: openapi.FormBare, Gives: "LoginAnswer",
+				Also: []int{403, 409, 429},
+				Sample: `{"code":"04817","success":true,"result":{"email":"planner@acme.example",
 					"exp":"2026-11-20T08:30:30.123Z","userRole":"customer","accountId":"acme","role":"readonly",
 					"featureFlags":[],"type":"login"}}`,
 			},
 		},
 		{
 			method: http.MethodPost, path: "/auth/logout", handle: postLogout,
-			text: operation{
-				id: "logout", tag: "Authenticate", summary: "Sign out",
-				about: "Ends the calling session and clears its cookie. With an API key this succeeds and revokes " +
+			text: openapi.Operation{
+				ID: "logout", Tag: "Authenticate", Summary: "Sign out",
+				About: "Ends the calling session and clears its cookie. With an API key this succeeds and revokes " +
 					"nothing.",
-				answer: "Signed out.", form: formDone, also: []int{409},
+				Answer: "Signed out.", Form: openapi.FormDone, Also: []int{409},
 			},
 		},
 		{
 			method: http.MethodPost, path: "/auth/approve", handle: postApprove, body: true, access: open,
-			text: operation{
-				id: "approve", tag: "Authenticate", summary: "Approve the waiting browser",
-				about: "For a link that was opened in another browser than the one that requested it. The token is " +
+			text: openapi.Operation{
+				ID: "approve", Tag: "Authenticate", Summary: "Approve the waiting browser",
+				About: "For a link that was opened in another browser than the one that requested it. The token is " +
 					"used up, and the browser that shows the five digits may call `POST /auth/claim`. The link " +
 					"ends after five wrong codes.\n\n403: the link is unknown or has expired, or the code is " +
 					"wrong. 409: it was used before, or no browser waits.",
-				answer: "The waiting browser is approved.", body: schema.Approve, form: formDone,
-				also:    []int{403, 409, 429},
-				example: `{"token":"opl_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2","code":"04817"}`,
+				Answer: "The waiting browser is approved.", Body: schema.Approve, Form: openapi.FormDone,
+				Also:    []int{403, 409, 429},
+				Example: `{"token":"opl_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2","code":"04817"}`,
 			},
 		},
 		{
 			method: http.MethodPost, path: "/auth/claim", handle: postClaim, access: open,
-			text: operation{
-				id: "claim", tag: "Authenticate", summary: "Sign in after approval",
-				about: "For the browser that requested the link, identified by its cookie `login`. Once approved, " +
+			text: openapi.Operation{
+				ID: "claim", Tag: "Authenticate", Summary: "Sign in after approval",
+				About: "For the browser that requested the link, identified by its cookie `login`. Once approved, " +
 					"it gets its session, one time.\n\n403: the browser requested no link, or the request has " +
 					"expired. 409: it is not approved yet.",
-				answer: "Signed in.", form: formDone, also: []int{400, 403, 409, 429},
-				security: `[{"LoginCookie":[]}]`,
+				Answer: "Signed in.", Form: openapi.FormDone, Also: []int{400, 403, 409, 429},
+				Security: `[{"LoginCookie":[]}]`,
 			},
 		},
 		{
 			method: http.MethodPost, path: "/auth/account", handle: postAuthAccount, body: true,
-			text: operation{
-				id: "switchAccount", tag: "Authenticate", summary: "Switch account",
-				about: "For a session of a person with several accounts: later requests use the account that is " +
+			text: openapi.Operation{
+				ID: "switchAccount", Tag: "Authenticate", Summary: "Switch account",
+				About: "For a session of a person with several accounts: later requests use the account that is " +
 					"named, and so does the next sign-in.\n\n403: the person is not a member of the account, or " +
 					"the caller is not a session.",
-				answer: "The session uses that account now.", body: schema.AccountSwitch, form: formDone,
-				security: `[{"SessionCookie":[]}]`,
+				Answer: "The session uses that account now.", Body: schema.AccountSwitch, Form: openapi.FormDone,
+				Security: `[{"SessionCookie":[]}]`,
 			},
 		},
 		{
 			method: http.MethodGet, path: "/session", handle: getSessions,
-			text: operation{
-				id: "listSessions", tag: "Authenticate", summary: "List your sessions",
-				about: "Browsers with a session, last used first. A session from an administrator's link for one " +
+			text: openapi.Operation{
+				ID: "listSessions", Tag: "Authenticate", Summary: "List your sessions",
+				About: "Browsers with a session, last used first. A session from an administrator's link for one " +
 					"account, and an API key, see only those of that account.",
-				answer: "The sessions.", form: formList, gives: "SignedIn",
-				sample: `{"id":"t5r9y3h5j2k7","current":true,"accountId":"acme","address":"192.0.2.17",
+				Answer: "The sessions.", Form: openapi.FormList, Gives: "SignedIn",
+				Sample: `{"id":"t5r9y3h5j2k7","current":true,"accountId":"acme","address":"192.0.2.17",
 					"createdAt":"2026-11-18T07:02:11.480Z","lastUsedAt":"2026-11-20T08:00:00.000Z",
 					"expiresAt":"2026-12-20T08:00:00.000Z"}`,
 			},
 		},
 		{
 			method: http.MethodDelete, path: "/session", handle: deleteSessions, query: []string{"keepthis"},
-			text: operation{
-				id: "endSessions", tag: "Authenticate", summary: "Sign out everywhere",
-				about: "Ends the sessions that `GET /session` lists; with `keepthis=true` all but the calling one. " +
+			text: openapi.Operation{
+				ID: "endSessions", Tag: "Authenticate", Summary: "Sign out everywhere",
+				About: "Ends the sessions that `GET /session` lists; with `keepthis=true` all but the calling one. " +
 					"API keys stay.",
-				answer: "The number of ended sessions.", form: formResult, gives: "EndedSessions",
-				sample: `{"ended":2}`,
-				params: params{
+				Answer: "The number of ended sessions.", Form: openapi.FormResult, Gives: "EndedSessions",
+				Sample: `{"ended":2}`,
+				Params: openapi.Params{
 					"keepthis": {
-						about:  "Keep the calling session.",
-						schema: `{"type": "boolean", "default": false}`, example: true,
+						About:  "Keep the calling session.",
+						Schema: `{"type": "boolean", "default": false}`, Example: true,
 					},
 				},
 			},
 		},
 		{
 			method: http.MethodDelete, path: "/user/:email/session", handle: deleteUserSessions, role: auth.Admin,
-			text: operation{
-				id: "endUserSessions", tag: "User", summary: "Sign a user out everywhere",
-				about: "Ends the user's sessions in the caller's account. API keys stay, and the user may sign in " +
+			text: openapi.Operation{
+				ID: "endUserSessions", Tag: "User", Summary: "Sign a user out everywhere",
+				About: "Ends the user's sessions in the caller's account. API keys stay, and the user may sign in " +
 					"again.",
-				answer: "The number of ended sessions.", form: formResult, gives: "EndedSessions", also: []int{404, 409},
-				sample: `{"ended":2}`,
+				Answer: "The number of ended sessions.", Form: openapi.FormResult, Gives: "EndedSessions", Also: []int{404, 409},
+				Sample: `{"ended":2}`,
 			},
 		},
 		{
 			method: http.MethodGet, path: "/login-request", handle: getLoginRequests, role: auth.Admin,
-			text: operation{
-				id: "listLoginRequests", tag: "Authenticate", summary: "List pending sign-ins",
-				about:  "Sign-in requests of people of this account whose link was not used yet.",
-				answer: "The requests, newest first.", form: formList, gives: "LoginRequest",
-				sample: `{"code":"04817","email":"planner@acme.example","role":"member","accountId":"acme",
+			text: openapi.Operation{
+				ID: "listLoginRequests", Tag: "Authenticate", Summary: "List pending sign-ins",
+				About:  "Sign-in requests of people of this account whose link was not used yet.",
+				Answer: "The requests, newest first.", Form: openapi.FormList, Gives: "LoginRequest",
+				Sample: `{"code":"04817","email":"planner@acme.example","role":"member","accountId":"acme",
 					"address":"192.0.2.17","createdAt":"2026-11-20T08:15:30.123Z",
 					"expiresAt":"2026-11-20T08:30:30.123Z"}`,
 			},
 		},
 		{
 			method: http.MethodPost, path: "/login-request/:code/link", handle: postLoginLink, role: auth.Admin,
-			text: operation{
-				id: "createLoginLink", tag: "Authenticate", summary: "Create the link of a pending sign-in",
-				about: "For plants without mail: a link to hand over. It replaces an earlier link of the same " +
+			text: openapi.Operation{
+				ID: "createLoginLink", Tag: "Authenticate", Summary: "Create the link of a pending sign-in",
+				About: "For plants without mail: a link to hand over. It replaces an earlier link of the same " +
 					"request, and opens only this account.\n\n409: the account is archived.",
-				answer: "The link.", form: formResult, gives: "Link", also: []int{404, 409}, sample: linkSample,
-				params: params{
+				Answer: "The link.", Form: openapi.FormResult, Gives: "Link", Also: []int{404, 409}, Sample: linkSample,
+				Params: openapi.Params{
 					"code": {
-						about:  "The five digits of the request.",
-						schema: `{"type": "string", "pattern": "^[0-9]{5}$"}`, example: "04817",
+						About:  "The five digits of the request.",
+						Schema: `{"type": "string", "pattern": "^[0-9]{5}$"}`, Example: "04817",
 					},
 				},
 			},

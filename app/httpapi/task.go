@@ -10,6 +10,7 @@ import (
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
+	"opsmon/app/httpapi/openapi"
 	"opsmon/app/work/task"
 	"opsmon/schema"
 )
@@ -20,21 +21,21 @@ func taskRoutes() []route {
 		{
 			method: http.MethodGet, path: "/task", handle: getTasks,
 			query: append(chosenBy(), "stationcode", "state", "limit", "skip"),
-			text: operation{
-				id: "listTasks", tag: "Task", summary: "List Tasks",
-				about: "One entry for each time that a Task of a list falls due at a station. With `state=pending` " +
+			text: openapi.Operation{
+				ID: "listTasks", Tag: "Task", Summary: "List Tasks",
+				About: "One entry for each time that a Task of a list falls due at a station. With `state=pending` " +
 					"and no range: all pending Tasks by deadline. Otherwise: Tasks that became available in the " +
 					"range (default: the last seven days), newest first. The range may be 400 days for one " +
 					"station and 31 for several.\n\nTasks are created only where `enableTasks` is on, and never " +
 					"at energy meters. When it is turned off, pending Tasks of running schedules and started " +
 					"lists stay until they can be completed again, or are missed at the end of their schedule. " +
 					"Completed and missed Tasks are retained for 400 days, at most 10,000 for a station.",
-				answer: "A page of Tasks.", form: formPage, gives: "TaskInstance", also: []int{400, 503},
-				sample: taskSample,
-				params: params{
+				Answer: "A page of Tasks.", Form: openapi.FormPage, Gives: "TaskInstance", Also: []int{400, 503},
+				Sample: taskSample,
+				Params: openapi.Params{
 					"state": {
-						about:  "Only these states, separated by commas.",
-						schema: `{"type": "string"}`, example: "pending",
+						About:  "Only these states, separated by commas.",
+						Schema: `{"type": "string"}`, Example: "pending",
 					},
 				},
 			},
@@ -42,18 +43,18 @@ func taskRoutes() []route {
 		{
 			method: http.MethodPost, path: "/task/:taskId/complete", handle: completeTask, body: true,
 			role: auth.Operator, once: true,
-			text: operation{
-				id: "completeTask", tag: "Task", summary: "Complete a Task",
-				about: "At stations on which the caller may act. A missed Task can be completed with an `at` before " +
+			text: openapi.Operation{
+				ID: "completeTask", Tag: "Task", Summary: "Complete a Task",
+				About: "At stations on which the caller may act. A missed Task can be completed with an `at` before " +
 					"its deadline, up to 24 hours back, for tablets that were offline.\n\n403: the caller may " +
 					"not act on this station, or `enableTasks` is off. 409: the Task was completed before, or " +
 					"missed.",
-				answer: "The Task as it is now.", body: schema.TaskComplete, form: formResult, gives: "TaskInstance",
-				also: []int{404, 409, 503}, sample: taskSample,
-				params: params{
+				Answer: "The Task as it is now.", Body: schema.TaskComplete, Form: openapi.FormResult, Gives: "TaskInstance",
+				Also: []int{404, 409, 503}, Sample: taskSample,
+				Params: openapi.Params{
 					"taskId": {
-						about:  "Identifier of the Task.",
-						schema: `{"type": "string", "minLength": 1}`, example: "PACK-1.mqwkm4g0.0",
+						About:  "Identifier of the Task.",
+						Schema: `{"type": "string", "minLength": 1}`, Example: "PACK-1.mqwkm4g0.0",
 					},
 				},
 			},
@@ -61,19 +62,19 @@ func taskRoutes() []route {
 		{
 			method: http.MethodPost, path: "/task-list/:taskListCode/start", handle: startTaskList, body: true,
 			role: auth.Operator, once: true,
-			text: operation{
-				id: "startTaskList", tag: "Task", summary: "Start a Task list",
-				about: "The list's on-demand Tasks are pending until they are completed; they have no " +
+			text: openapi.Operation{
+				ID: "startTaskList", Tag: "Task", Summary: "Start a Task list",
+				About: "The list's on-demand Tasks are pending until they are completed; they have no " +
 					"deadline.\n\n403: the caller may not act on this station, or `enableTasks` is off. 404: the " +
 					"list is not available at the station. 409: the list has no on-demand Task, or Tasks of an " +
 					"earlier start are pending.",
-				answer: "The Tasks, in their order.", body: schema.TaskListStart, form: formResult,
-				gives: "StartedTaskList", also: []int{404, 409, 503},
-				sample: `{"tasks":[` + taskSample + `]}`,
-				params: params{
+				Answer: "The Tasks, in their order.", Body: schema.TaskListStart, Form: openapi.FormResult,
+				Gives: "StartedTaskList", Also: []int{404, 409, 503},
+				Sample: `{"tasks":[` + taskSample + `]}`,
+				Params: openapi.Params{
 					"taskListCode": {
-						about:  "Code of the Task list.",
-						schema: `{"type": "string", "minLength": 1}`, example: "CLEAN",
+						About:  "Code of the Task list.",
+						Schema: `{"type": "string", "minLength": 1}`, Example: "CLEAN",
 					},
 				},
 			},

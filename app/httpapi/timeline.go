@@ -7,6 +7,7 @@ import (
 
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/report"
+	"opsmon/app/httpapi/openapi"
 )
 
 // timelineRoutes returns the operations on timelines.
@@ -15,17 +16,17 @@ func timelineRoutes() []route {
 		{
 			method: http.MethodGet, path: "/timeline", handle: getTimeline,
 			query: []string{"stationcode", "from", "to", "rangecode", "points", "archived"},
-			text: operation{
-				id: "getTimeline", tag: "Monitoring", summary: "Read a station's timeline",
-				about: "Columns of numbers for drawing. There is one row for each `stepMs` from `from` on; the last " +
+			text: openapi.Operation{
+				ID: "getTimeline", Tag: "Monitoring", Summary: "Read a station's timeline",
+				About: "Columns of numbers for drawing. There is one row for each `stepMs` from `from` on; the last " +
 					"one is shorter where `to` cuts it. The step is the shortest of 1, 2, 5, 10, 15, 30 minutes, " +
 					"1, 2, 4, 6, 12 hours and 1 day, or a number of whole days, for which there are at most " +
 					"`points` rows. All times in this answer are Unix milliseconds. The range starts at a whole " +
 					"minute, ends at the last whole minute at most, and may be a year. Rows equal those of `GET " +
 					"/station-window`; time without data is `noData`.\n\nFor a range of at most 24 hours `runs` " +
 					"has the classes to the millisecond as well.",
-				answer: "The columns.", form: formResult, gives: "Timeline", also: []int{400},
-				sample: `{"stationCode":"PACK-1","from":1795161600000,"to":1795161720000,"final":1795161660000,
+				Answer: "The columns.", Form: openapi.FormResult, Gives: "Timeline", Also: []int{400},
+				Sample: `{"stationCode":"PACK-1","from":1795161600000,"to":1795161720000,"final":1795161660000,
 					"stepMs":60000,"rows":2,"classes":{"productive":[60000,42000],"slow":[0,0],"downtime":[0,0],
 					"idle":[0,18000],"noData":[0,0],"outOfShift":[0,0]},"scheduledProduction":[60000,60000],
 					"runTime":[60000,60000],"scheduledNonProduction":{"total":[0,0],"productive":[0,0],"idle":[0,0]},
@@ -36,9 +37,9 @@ func timelineRoutes() []route {
 					"start":1795161600000,"end":1795161702000,"scheduled":"production","issueId":null,
 					"causeCode":null,"excluded":false},{"class":"idle","start":1795161702000,"end":1795161720000,
 					"scheduled":"production","issueId":null,"causeCode":null,"excluded":false}]}`,
-				params: oneStationParams("points", parameter{
-					about:  "Maximum number of rows.",
-					schema: `{"type": "integer", "minimum": 1, "maximum": 5000, "default": 1500}`, example: 1000,
+				Params: openapi.OneStation("points", openapi.Param{
+					About:  "Maximum number of rows.",
+					Schema: `{"type": "integer", "minimum": 1, "maximum": 5000, "default": 1500}`, Example: 1000,
 				}),
 			},
 		},

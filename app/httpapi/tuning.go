@@ -5,6 +5,7 @@ import (
 
 	"opsmon/app/auth"
 	"opsmon/app/engine/correction"
+	"opsmon/app/httpapi/openapi"
 	"opsmon/app/instant"
 	"opsmon/schema"
 )
@@ -15,35 +16,35 @@ func tuningRoutes() []route {
 		{
 			method: http.MethodGet, path: "/analysis/standstill", handle: getStandstill,
 			query: []string{"stationcode", "from", "to", "rangecode", "archived", "limit"},
-			text: operation{
-				id: "getStandstill", tag: "Monitoring", summary: "List a station's standstills",
-				about: "Every range of scheduled production in which detection saw no production, however short, " +
+			text: openapi.Operation{
+				ID: "getStandstill", Tag: "Monitoring", Summary: "List a station's standstills",
+				About: "Every range of scheduled production in which detection saw no production, however short, " +
 					"ignoring the thresholds for stops. A productive signal counts for a millisecond where it " +
 					"otherwise holds on, so a standstill lasts from one signal to the next; where units are " +
 					"counted, from one unit to the next. A unit ends a standstill in every detection mode. A " +
 					"station whose detection is off is treated as one that detects by utilisation. Manual " +
 					"downtime and time without data are no standstills. The range may be 31 days. If there are " +
 					"more than `limit`, only the longest are listed; count, total and histogram are of all.",
-				answer: "The standstills.", form: formResult, gives: "Standstill", also: []int{400},
-				sample: `{"stationCode":"PACK-1","from":"2026-11-20T06:00:00.000Z","to":"2026-11-20T14:00:00.000Z",
+				Answer: "The standstills.", Form: openapi.FormResult, Gives: "Standstill", Also: []int{400},
+				Sample: `{"stationCode":"PACK-1","from":"2026-11-20T06:00:00.000Z","to":"2026-11-20T14:00:00.000Z",
 					"lengths":{"count":1,"totalMs":41200,"histogram":[{"fromMs":0,"toMs":1000,"count":0,"totalMs":0},
 					{"fromMs":28800000,"toMs":null,"count":0,"totalMs":0}]},"complete":true,
 					"stretches":[{"startAt":"2026-11-20T08:15:30.000Z","endAt":"2026-11-20T08:16:11.200Z","durationMs":41200}]}`,
-				params: oneStationParams("limit", parameter{
-					about:  "Maximum number of standstills to list: the longest.",
-					schema: `{"type": "integer", "minimum": 1, "maximum": 10000, "default": 10000}`, example: 1000,
+				Params: openapi.OneStation("limit", openapi.Param{
+					About:  "Maximum number of standstills to list: the longest.",
+					Schema: `{"type": "integer", "minimum": 1, "maximum": 10000, "default": 10000}`, Example: 1000,
 				}),
 			},
 		},
 		{
 			method: http.MethodPost, path: "/analysis/tuning", handle: postTuning, body: true, role: auth.Supervisor,
-			text: operation{
-				id: "tune", tag: "Monitoring", summary: "Try other settings on a station's past",
-				about: "The body is that of `POST /correction`, for one station and at most 31 days. The answer has " +
+			text: openapi.Operation{
+				ID: "tune", Tag: "Monitoring", Summary: "Try other settings on a station's past",
+				About: "The body is that of `POST /correction`, for one station and at most 31 days. The answer has " +
 					"figures and stops by the actual settings and by the changed ones. Nothing is stored.",
-				answer: "The figures before and after.", body: schema.CorrectionCreate, form: formResult, gives: "Tuning",
-				also: []int{409},
-				sample: `{"before":{"figures":{"scheduledProductionMs":28800000,"downtimeMs":3600000,
+				Answer: "The figures before and after.", Body: schema.CorrectionCreate, Form: openapi.FormResult, Gives: "Tuning",
+				Also: []int{409},
+				Sample: `{"before":{"figures":{"scheduledProductionMs":28800000,"downtimeMs":3600000,
 					"goodCount":24120,"badCount":96,"unscheduledGoodCount":0,"unscheduledBadCount":0,
 					"targetCount":25200,"availability":0.875,"performance":0.961,"quality":0.996,"oee":0.8377,
 					"coverage":1},"stops":{"count":4,"totalMs":3600000,

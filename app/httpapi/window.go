@@ -11,6 +11,7 @@ import (
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/report"
 	"opsmon/app/errdefs"
+	"opsmon/app/httpapi/openapi"
 	"opsmon/app/instant"
 )
 
@@ -20,14 +21,14 @@ func windowRoutes() []route {
 		{
 			method: http.MethodGet, path: "/station-window", handle: getStationWindows,
 			query: append(chosenBy(), "resolution", "limit", "skip"),
-			text: operation{
-				id: "listWindows", tag: "Monitoring", summary: "List windows",
-				about: "One row for each station and whole minute, hour, shift or day, ordered by station and time, " +
+			text: openapi.Operation{
+				ID: "listWindows", Tag: "Monitoring", Summary: "List windows",
+				About: "One row for each station and whole minute, hour, shift or day, ordered by station and time, " +
 					"from the first data of the station up to now. The classes of time add up to `totalMs`. A " +
 					"minute is calculated within two seconds of its end, and again when late signals arrive. A " +
 					"shift is one row even over midnight; rows that the range cuts are left out.",
-				answer: "A page of windows.", form: formPage, gives: "StationWindow", also: []int{400},
-				sample: `{"stationCode":"PACK-1","windowStartAt":"2026-11-20T08:00:00.000Z",
+				Answer: "A page of windows.", Form: openapi.FormPage, Gives: "StationWindow", Also: []int{400},
+				Sample: `{"stationCode":"PACK-1","windowStartAt":"2026-11-20T08:00:00.000Z",
 					"windowEndAt":"2026-11-20T09:00:00.000Z","totalMs":3600000,"shiftMs":3600000,
 					"scheduledProductionMs":3600000,"scheduledNonProductionMs":0,"outOfShiftMs":0,"noDataMs":0,
 					"downtimeMs":600000,"slowMs":120000,"productiveMs":2800000,"idleMs":80000,
@@ -37,10 +38,10 @@ func windowRoutes() []route {
 					"electricalKwh":4.72,"electricalKnownMs":3600000,"rssiAvg":-61,"isAlive":true,
 					"scheduleIds":["s7xk2v9m4q6w"],"issueIds":["PACK-1.stop-1795680930000"],"reasonCodes":["JAM"],
 					"errorCodes":["E17"],"skuCode":"BOWL","manifestRevision":3,"shiftName":null}`,
-				params: params{
+				Params: openapi.Params{
 					"limit": {
-						about:  "Maximum number of results.",
-						schema: `{"type": "integer", "minimum": 1, "maximum": 100000, "default": 100000}`, example: 1440,
+						About:  "Maximum number of results.",
+						Schema: `{"type": "integer", "minimum": 1, "maximum": 100000, "default": 100000}`, Example: 1440,
 					},
 				},
 			},

@@ -1,4 +1,4 @@
-package httpapi
+package openapi
 
 import (
 	"bytes"
@@ -101,7 +101,7 @@ func parse(text string) any {
 	dec.UseNumber()
 	v, err := parseValue(dec)
 	if err != nil {
-		panic(fmt.Sprintf("httpapi: %v in %s", err, text))
+		panic(fmt.Sprintf("openapi: %v in %s", err, text))
 	}
 	return v
 }
@@ -140,4 +140,13 @@ func parseValue(dec *json.Decoder) (any, error) {
 		return list, err
 	}
 	return token, nil
+}
+
+// marshal encodes v without the HTML escapes that encoding/json adds.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }

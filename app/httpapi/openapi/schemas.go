@@ -1,7 +1,6 @@
-package httpapi
+package openapi
 
 import (
-	_ "embed"
 	"fmt"
 	"reflect"
 	"slices"
@@ -9,12 +8,6 @@ import (
 
 	"opsmon/schema"
 )
-
-// answers has the schemas of the structs that answers are made of, with their comments.
-//
-//go:generate go run ./internal/schemagen -o answers.json
-//go:embed answers.json
-var answers string
 
 // componentPrefix is the path of the document's schemas.
 const componentPrefix = "#/components/schemas/"
@@ -28,7 +21,7 @@ var renamed = map[schema.Name]map[string]string{
 
 // components returns the document's schemas: those for validating requests, and those of answers. Fields that answers
 // share with the manifest are taken from the manifest's schema, so each field is defined once.
-func components() object {
+func components(answers string) object {
 	out := object{}
 	for _, name := range schema.Names() {
 		if name == schema.AccountCreate {
@@ -88,7 +81,7 @@ func embedded(out object, name schema.Name) object {
 		if was := out.object(as); was == nil {
 			out = append(out, member{as, s})
 		} else if !reflect.DeepEqual(was.without(isDescription), s.without(isDescription)) {
-			panic(fmt.Sprintf("httpapi: two schemas are called %s", as))
+			panic(fmt.Sprintf("openapi: two schemas are called %s", as))
 		}
 	}
 	add(title, file)

@@ -1,4 +1,4 @@
-package httpapi
+package openapi
 
 import (
 	"fmt"
@@ -45,6 +45,9 @@ var responseNames = func() map[int]string {
 	return names
 }()
 
+// ResponseName returns the name of the component for an error status, "" if there is none.
+func ResponseName(status int) string { return responseNames[status] }
+
 // schema returns the schema of the error with this status.
 func (e *errorText) schema() object {
 	properties := obj("isSuccess", always("boolean", false), "errorCode", always("string", e.code))
@@ -68,7 +71,7 @@ func (e *errorText) response() object {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		answer = append(answer, member{"headers", obj("Retry-After", obj("$ref", "#/components/headers/RetryAfter"))})
 	case http.StatusConflict:
-		answer = append(answer, member{"headers", obj(forHeader, obj("$ref", "#/components/headers/For"))})
+		answer = append(answer, member{"headers", obj("X-For", obj("$ref", "#/components/headers/For"))})
 	case http.StatusMethodNotAllowed:
 		answer = append(answer, member{"headers", obj("Allow", obj("description", "The methods that the path takes.",
 			"required", true, "schema", obj("type", "string")))})
