@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"strings"
 
 	"opsmon/app/account"
@@ -155,12 +154,6 @@ func (c *call) mayKnow() bool {
 	return err == nil && p.Role == auth.Admin
 }
 
-// here reports whether a request comes from this computer.
-func (c *call) here() bool {
-	ap, err := netip.ParseAddrPort(c.r.RemoteAddr)
-	return err != nil || ap.Addr().Unmap().IsLoopback()
-}
-
 // getMetrics handles GET /metrics in the Prometheus text format.
 func getMetrics(c *call) (reply, error) {
 	return reply{body: c.api.metrics.text(), kind: metricsType}, nil
@@ -264,14 +257,4 @@ func (c *call) newAccount(name schema.Name) (*newAccount, error) {
 
 func (in *newAccount) input() account.CreateInput {
 	return account.CreateInput{ID: in.ID, Domain: in.Domain, Manifest: in.Manifest, Plant: in.Plant.starter()}
-}
-
-// bearer returns the token of Authorization: Bearer.
-func bearer(r *http.Request) (string, bool) {
-	const scheme = "Bearer "
-	h := r.Header.Get("Authorization")
-	if len(h) > len(scheme) && strings.EqualFold(h[:len(scheme)], scheme) {
-		return h[len(scheme):], true
-	}
-	return "", false
 }

@@ -213,7 +213,10 @@ func getBackup(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return reply{file: path, header: [][2]string{{"Content-Disposition", `attachment; filename="` + name + `"`}}}, nil
+	return reply{
+		header: [][2]string{{"Content-Disposition", `attachment; filename="` + name + `"`}},
+		send:   func(w http.ResponseWriter, r *http.Request) int { return c.api.writeBackup(w, r, path) },
+	}, nil
 }
 
 // putBackup answers PUT /backup/{name}: a backup that was made elsewhere is put into the folder, to be restored.

@@ -22,7 +22,6 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
 	"opsmon/app/host/control"
-	"opsmon/app/instant"
 	"opsmon/schema"
 	"opsmon/schema/strictjson"
 )
@@ -52,10 +51,8 @@ type reply struct {
 	header  [][2]string
 	cookies []*http.Cookie
 
-	// file is the path of a backup to send instead of a body.
-	file string
-	// events is a stream of events to send instead of a body.
-	events *stream
+	// send, instead of a body, writes the answer and returns its status.
+	send func(w http.ResponseWriter, r *http.Request) (status int)
 	// chunked generates a long answer while it is sent, instead of a body.
 	chunked *chunked
 	// stream, instead of a body, runs a long operation that reports its progress and its result on a channel in the
@@ -365,11 +362,11 @@ func (c *call) match() *account.Match {
 
 func safe(method string) bool { return method == http.MethodGet || method == http.MethodHead }
 
-// readTime parses an RFC 3339 time.
-func readTime(field, text string) (time.Time, error) {
-	t, err := instant.Parse(text)
-	if err != nil {
-		return time.Time{}, errdefs.InvalidField(field, "must be a time such as 2026-11-20T08:15:30Z; it is %q", errdefs.Shorten(text))
+// orNull returns a pointer to a value; nil for the zero value.
+func orNull[T comparable](v T) *T {
+	var none T
+	if v == none {
+		return nil
 	}
-	return t, nil
+	return &v
 }

@@ -100,15 +100,6 @@ func lookedAt(p *correction.Preview, err error) (reply, error) {
 	return ok(correctionResult{Effects: p.Effects, Complete: p.Complete, Computing: []string{}})
 }
 
-// dryRun parses the parameter dryrun. An archived account refuses dry runs like writes.
-func (c *call) dryRun() (bool, error) {
-	dry := c.on("dryrun") // validated by checkQuery
-	if dry && c.route.access != open {
-		return dry, c.writable()
-	}
-	return dry, nil
-}
-
 // postCorrection handles POST /correction (monitoring.md section 8).
 func postCorrection(c *call) (reply, error) {
 	in, err := c.correction()

@@ -163,7 +163,7 @@ func getEvents(c *call) (reply, error) {
 	if err := c.api.streams.enter(s); err != nil {
 		return reply{}, err
 	}
-	return reply{events: s}, nil
+	return reply{send: s.write}, nil
 }
 
 // wanted parses the filter of a request.
@@ -288,9 +288,9 @@ func (a *API) EndStreams() {
 	}
 }
 
-// writeEvents sends events until the client disconnects, its credential expires, or the API ends.
-func (a *API) writeEvents(w http.ResponseWriter, r *http.Request, s *stream) int {
-	defer a.streams.leave(s)
+// write sends events until the client disconnects, its credential expires, or the API ends.
+func (s *stream) write(w http.ResponseWriter, r *http.Request) int {
+	defer s.api.streams.leave(s)
 	h := w.Header()
 	h["Cache-Control"] = noStore
 	h.Set("Content-Type", "text/event-stream")
@@ -298,7 +298,7 @@ func (a *API) writeEvents(w http.ResponseWriter, r *http.Request, s *stream) int
 	if r.Method == http.MethodHead {
 		return http.StatusOK
 	}
-	giveUp(r.Context(), a.streams.times.dead)
+	giveUp(r.Context(), s.api.streams.times.dead)
 	s.run(w, r)
 	return http.StatusOK
 }

@@ -44,19 +44,10 @@ func exportRoutes() []route {
 	}
 }
 
-// table is an export: its columns, and an iterator over its rows.
-type table struct {
-	header []string
-	each   func(ctx context.Context, row func(cells []string) error) error
-}
-
 // exports has for each table a function that parses its parameters and returns the constructor of the table.
 var exports = map[string]func(c *call) func(x *report.Selection) (*table, error){
 	"windows": exportWindows, "schedules": exportSchedules, "tasks": exportTasks, "issues": exportIssues,
 }
-
-// csvType is the content type of tables.
-const csvType = "text/csv; charset=utf-8"
 
 // getExport handles GET /export/{table}.
 func getExport(c *call) (reply, error) {
@@ -87,37 +78,6 @@ func getExport(c *call) (reply, error) {
 		}
 		return b.Flush()
 	}}}, nil
-}
-
-// writeCSV writes a row as specified by RFC 4180.
-func writeCSV(b *bufio.Writer, cells []string) error {
-	for i, cell := range cells {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		cell = harmless(cell)
-		if !strings.ContainsAny(cell, ",\"\r\n") {
-			b.WriteString(cell)
-			continue
-		}
-		b.WriteByte('"')
-		b.WriteString(strings.ReplaceAll(cell, `"`, `""`))
-		b.WriteByte('"')
-	}
-	_, err := b.WriteString("\r\n") // the writer keeps earlier errors
-	return err
-}
-
-// harmless prevents a spreadsheet from interpreting a text as a formula, by an apostrophe in front of it, which
-// spreadsheets do not show. A number may begin with a minus sign.
-func harmless(cell string) string {
-	if cell == "" || !strings.ContainsRune("=+-@\t\r\n", rune(cell[0])) {
-		return cell
-	}
-	if _, err := strconv.ParseFloat(cell, 64); err == nil && cell[0] == '-' {
-		return cell
-	}
-	return "'" + cell
 }
 
 var windowColumns = []string{
@@ -203,14 +163,6 @@ func taskCells(v *task.View) []string {
 	}
 }
 
-// timeText formats a time for a table; nil is empty.
-func timeText(t *instant.Time) string {
-	if t == nil {
-		return ""
-	}
-	return instant.Format(t.Time)
-}
-
 func (w *window) cells() []string {
 	return []string{
 		w.StationCode, w.WindowStartAt, w.WindowEndAt, whole(w.TotalMs), whole(w.ShiftMs), whole(w.ScheduledProductionMs), whole(w.ScheduledNonProductionMs),
@@ -220,21 +172,4 @@ func (w *window) cells() []string {
 		strings.Join(w.IssueIDs, " "), strings.Join(w.ReasonCodes, " "), strings.Join(w.ErrorCodes, " "), text(w.SKUCode), whole(w.ManifestRevision), text(w.ShiftName),
 		decimal(&w.UnscheduledGoodCount), decimal(&w.UnscheduledBadCount), decimal(&w.NoDataGoodCount), decimal(&w.NoDataBadCount),
 	}
-}
-
-func whole(n int64) string { return strconv.FormatInt(n, 10) }
-
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}
-
-// decimal formats a number with a decimal point and all digits; nil is empty.
-func decimal(v *float64) string {
-	if v == nil {
-		return ""
-	}
-	return strconv.FormatFloat(*v, 'f', -1, 64)
 }

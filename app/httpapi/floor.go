@@ -3,11 +3,9 @@ package httpapi
 import (
 	"net/http"
 	"slices"
-	"strings"
 
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/station"
-	"opsmon/app/errdefs"
 	"opsmon/app/httpapi/openapi"
 )
 
@@ -79,34 +77,6 @@ func getStation(c *call) (reply, error) {
 		return reply{}, err
 	}
 	return ok(c.now(view))
-}
-
-// stationsOf returns the stations selected by the query parameters plantcode, groupcode and stationcodes, in the same
-// order; without parameters all of them.
-func (c *call) stationsOf(all []*station.Station) (list []*station.Station) {
-	plant, group, codes := c.query("plantcode"), c.query("groupcode"), c.query("stationcodes")
-	if plant != "" && !slices.ContainsFunc(all, func(s *station.Station) bool { return s.Plant.Code == plant }) {
-		c.fault("plantcode", "names the plant %s, which the account does not have", errdefs.Shorten(plant))
-	}
-	if group != "" && !slices.ContainsFunc(all, func(s *station.Station) bool { return s.Group.Code == group }) {
-		c.fault("groupcode", "names the station group %s, which the account does not have", errdefs.Shorten(group))
-	}
-	var named map[string]bool
-	if codes != "" {
-		named = map[string]bool{}
-		for code := range strings.SplitSeq(codes, ",") {
-			if !slices.ContainsFunc(all, func(s *station.Station) bool { return s.Code == code }) && len(c.asked) < errdefs.MaxDetails {
-				c.fault("stationcodes", "names the station %s, which the account does not have", errdefs.Shorten(code))
-			}
-			named[code] = true
-		}
-	}
-	for _, s := range all {
-		if (plant == "" || s.Plant.Code == plant) && (group == "" || s.Group.Code == group) && (named == nil || named[s.Code]) {
-			list = append(list, s)
-		}
-	}
-	return list
 }
 
 // statusSample is an example of an answer.

@@ -2,6 +2,8 @@ package httpapi
 
 import (
 	"net"
+	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -165,4 +167,24 @@ func (c *call) sameOrigin() error {
 		return errdefs.New(errdefs.Forbidden, "this is for the page of the one-time link; open the link itself")
 	}
 	return nil
+}
+
+func (a *API) sessionCookie(value string) *http.Cookie {
+	return a.cookie(sessionCookie, value, auth.SessionLifetime)
+}
+
+// bearer returns the token of Authorization: Bearer.
+func bearer(r *http.Request) (string, bool) {
+	const scheme = "Bearer "
+	h := r.Header.Get("Authorization")
+	if len(h) > len(scheme) && strings.EqualFold(h[:len(scheme)], scheme) {
+		return h[len(scheme):], true
+	}
+	return "", false
+}
+
+// here reports whether a request comes from this computer.
+func (c *call) here() bool {
+	ap, err := netip.ParseAddrPort(c.r.RemoteAddr)
+	return err != nil || ap.Addr().Unmap().IsLoopback()
 }

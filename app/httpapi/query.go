@@ -7,9 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"opsmon/app/engine/calendar"
-	"opsmon/app/engine/report"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 )
 
 // Functions that parse query parameters record problems and return a default, so that all problems of a query are
@@ -92,28 +91,38 @@ func some[T any](c *call, name, allowed string, of func(string) (T, bool)) (list
 	return list
 }
 
-// utcDays is the calendar for validating a request without stations.
-var utcDays = calendar.NewCalendar(calendar.CalendarConfig{Zone: time.UTC})
-
-// rangeOf parses a range of time, in days of a calendar. The default is the range named fallback; if that is "", a
-// range is required. given is also false for an invalid range.
-func (c *call) rangeOf(days *calendar.Calendar, most time.Duration, fallback string) (r calendar.Range, given bool) {
-	now := c.api.cfg.Floor.Time()
-	r, given, err := report.ParseRange(c.query("rangecode"), c.query("from"), c.query("to"), days, now, most)
-	if err == nil && !given {
-		if r, given = days.Named(fallback, now); !given {
-			err = errdefs.InvalidField("from", "must be given, or rangecode")
-		}
-		given = false
-	}
-	_ = c.note(err) // ParseRange returns no other error
-	return r, given
-}
-
 // parts splits a comma-separated list; nil for an empty one.
 func parts(list string) []string {
 	if list == "" {
 		return nil
 	}
 	return strings.Split(list, ",")
+}
+
+// dryRun parses the parameter dryrun. An archived account refuses dry runs like writes.
+func (c *call) dryRun() (bool, error) {
+	dry := c.on("dryrun") // validated by checkQuery
+	if dry && c.route.access != open {
+		return dry, c.writable()
+	}
+	return dry, nil
+}
+
+// momentOf parses the field at of a write, whose format the schema guarantees; nil: not given.
+func momentOf(text string) *int64 {
+	t, err := readTime("at", text)
+	if err != nil {
+		return nil
+	}
+	ms := t.UnixMilli()
+	return &ms
+}
+
+// readTime parses an RFC 3339 time.
+func readTime(field, text string) (time.Time, error) {
+	t, err := instant.Parse(text)
+	if err != nil {
+		return time.Time{}, errdefs.InvalidField(field, "must be a time such as 2026-11-20T08:15:30Z; it is %q", errdefs.Shorten(text))
+	}
+	return t, nil
 }

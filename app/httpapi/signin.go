@@ -174,10 +174,6 @@ func (a *API) cookie(name, value string, life time.Duration) *http.Cookie {
 	return c
 }
 
-func (a *API) sessionCookie(value string) *http.Cookie {
-	return a.cookie(sessionCookie, value, auth.SessionLifetime)
-}
-
 // session is the caller as in the profile and the login operation (http-api.md 2.4).
 type session struct {
 	Email string `json:"email"` // the person's address, or a tablet's identity

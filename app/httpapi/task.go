@@ -141,16 +141,6 @@ func (c *call) taskRanges(q *task.Query, chosen []*station.Station) {
 	}
 }
 
-// momentOf parses the field at of a write, whose format the schema guarantees; nil: not given.
-func momentOf(text string) *int64 {
-	t, err := readTime("at", text)
-	if err != nil {
-		return nil
-	}
-	ms := t.UnixMilli()
-	return &ms
-}
-
 // completeTask handles POST /task/{id}/complete.
 func completeTask(c *call) (reply, error) {
 	var in struct {

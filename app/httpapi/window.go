@@ -195,12 +195,3 @@ func filledList(list []string) []string {
 	}
 	return list
 }
-
-// orNull returns a pointer to a value; nil for the zero value.
-func orNull[T comparable](v T) *T {
-	var none T
-	if v == none {
-		return nil
-	}
-	return &v
-}

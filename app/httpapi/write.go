@@ -106,20 +106,17 @@ func (a *API) write(w http.ResponseWriter, r *http.Request, out reply) int {
 	for _, c := range out.cookies {
 		http.SetCookie(w, c)
 	}
-	if out.events != nil {
-		return a.writeEvents(w, r, out.events)
-	}
 	if out.chunked != nil {
 		return a.writeChunked(w, r, out.chunked)
 	}
 	if out.stream != nil {
 		return a.writeStream(w, r, out.stream)
 	}
-	if out.file != "" {
+	if out.send != nil {
 		for _, kv := range out.header {
 			h.Set(kv[0], kv[1])
 		}
-		return a.writeBackup(w, r, out.file)
+		return out.send(w, r)
 	}
 	if out.rep != nil {
 		return a.writeRepresentation(w, r, out.rep)

@@ -7,100 +7,14 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
 
-	"opsmon/app/engine/calendar"
-	"opsmon/app/engine/report"
-	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
 	"opsmon/app/negotiate"
 )
-
-// chosenBy returns the query parameters that select stations and time.
-func chosenBy() []string {
-	return []string{"plantcode", "groupcode", "stationcodes", "from", "to", "rangecode", "archived"}
-}
-
-// choose parses the stations and the range of a request and returns all problems with the query. The range is optional
-// if fallback names a default.
-func (c *call) choose(most time.Duration, fallback string) (*report.Selection, error) {
-	plan, all, err := c.allStations()
-	if err != nil {
-		return nil, err
-	}
-	x, err := c.over(c.stationsOf(all), most, fallback)
-	if err != nil {
-		return nil, err
-	}
-	x.Plan, x.Named, x.Grouped = plan, c.query("stationcodes") != "", c.query("groupcode") != ""
-	return x, nil
-}
-
-// oneStation returns the station of a request as a list, which is empty if the station is unknown.
-func (c *call) oneStation() ([]*station.Station, error) {
-	_, all, err := c.allStations()
-	if err != nil {
-		return nil, err
-	}
-	code := c.query("stationcode")
-	at := slices.IndexFunc(all, func(s *station.Station) bool { return s.Code == code })
-	switch {
-	case code == "":
-		c.fault("stationcode", "must be given: the code of a station")
-	case at < 0:
-		c.fault("stationcode", "names the station %s, which the account does not have", errdefs.Shorten(code))
-	default:
-		return all[at : at+1], nil
-	}
-	return nil, nil
-}
-
-// chooseOne parses the only station and the range of a request.
-func (c *call) chooseOne(most time.Duration) (*report.Selection, error) {
-	s, err := c.oneStation()
-	if err != nil {
-		return nil, err
-	}
-	return c.over(s, most, "")
-}
-
-// over parses the range of a request about some stations and returns all problems with the query.
-func (c *call) over(chosen []*station.Station, most time.Duration, fallback string) (*report.Selection, error) {
-	x := &report.Selection{Account: c.p.AccountID, Now: c.api.cfg.Floor.Time()}
-	if len(chosen) == 0 { // the query is validated anyway, and the answer has its range
-		r, _ := c.rangeOf(utcDays, most, fallback)
-		x.From, x.To = report.Minutes(r, x.Now)
-		return x, c.unclear()
-	}
-	var r calendar.Range
-	for i, s := range chosen {
-		if i == 0 || s.Plant != chosen[i-1].Plant || s.Archived != chosen[i-1].Archived {
-			r, _ = c.rangeOf(s.Calendar, most, fallback)
-		}
-		x.Add(s, r)
-	}
-	return x, c.unclear()
-}
-
-// allStations returns the plan in force and all its stations, with archived=true including those that have left it.
-func (c *call) allStations() (plan *station.Plan, all []*station.Station, err error) {
-	f := c.api.cfg.Floor
-	if !c.on("archived") {
-		if plan, err = f.Plan(c.p.AccountID); err != nil {
-			return nil, nil, err
-		}
-		return plan, plan.Stations, nil
-	}
-	plan, gone, err := f.Stations(c.p.AccountID)
-	if err != nil {
-		return nil, nil, err
-	}
-	return plan, slices.Concat(plan.Stations, gone), nil
-}
 
 // chunkedSlack is how long a client may read nothing of a long answer. chunkedRate is the smallest average rate at
 // which it must read, bytes per second, because a slow reader would occupy its slot for hours. chunkedHeld is the
