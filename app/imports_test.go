@@ -19,7 +19,7 @@ type group struct {
 var groups = []group{
 	{"base", []string{"kv/file", "kv", "schema", "schema/strictjson", "assets", "app/column", "app/errdefs", "app/iso", "app/cron",
 		"app/origin", "app/negotiate", "app/instant"}, nil},
-	{"configuration", []string{"app/account", "app/audit", "app/auth", "app/idempotency"}, []string{"base"}},
+	{"configuration", []string{"app/account", "app/account/manifest", "app/audit", "app/auth", "app/idempotency"}, []string{"base"}},
 	{"engine", []string{"app/engine/"}, []string{"base", "configuration"}},
 	{"ingest", []string{"app/ingest/"}, []string{"base", "configuration", "engine"}},
 	{"work", []string{"app/work/"}, []string{"base", "configuration", "engine", "ingest"}},

@@ -1,11 +1,11 @@
 package account
 
 import (
-	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"time"
 
+	"opsmon/app/account/manifest"
 	"opsmon/app/errdefs"
 	"opsmon/schema/strictjson"
 )
@@ -53,9 +53,9 @@ var ownFields = func() []string {
 		"electricalPricePerKwh", "electricalCo2PerKwh", "currency", "maxProductionCountPerSchedule", "dashboardConfig", "durationFormat",
 		"includeReasonCodes", "excludeReasonCodes", "includeTaskCodes", "excludeTaskCodes", "includeTaskListCodes", "excludeTaskListCodes",
 	}
-	for f := range flagCount {
-		if flags[f].top == LevelAccount {
-			names = append(names, flags[f].name)
+	for f := range manifest.FlagCount {
+		if f.Top() == manifest.LevelAccount {
+			names = append(names, f.String())
 		}
 	}
 	return names
@@ -71,8 +71,8 @@ const (
 
 // appendAccount appends the account's own members, without braces. secret includes the warehouse password.
 func appendAccount(dst []byte, a *Account, f form, secret bool) []byte {
-	dst = appendString(append(dst, `"id":`...), a.ID)
-	dst = appendString(append(dst, `,"domain":`...), a.Domain)
+	dst = manifest.AppendString(append(dst, `"id":`...), a.ID)
+	dst = manifest.AppendString(append(dst, `,"domain":`...), a.Domain)
 	dst = appendValue(append(dst, `,"stationCountLimit":`...), a.StationCountLimit)
 	for _, name := range ownFields {
 		raw, ok := a.Own[name]
@@ -93,13 +93,13 @@ func appendAccount(dst []byte, a *Account, f form, secret bool) []byte {
 	}
 	dst = appendValue(append(dst, `,"uploadTransforms":`...), a.UploadTransforms)
 	dst = appendValue(append(dst, `,"appUrls":`...), a.AppURLs)
-	dst = appendTime(append(dst, `,"createdAt":`...), a.CreatedAt)
-	dst = appendTime(append(dst, `,"updatedAt":`...), a.UpdatedAt)
+	dst = manifest.AppendTime(append(dst, `,"createdAt":`...), a.CreatedAt)
+	dst = manifest.AppendTime(append(dst, `,"updatedAt":`...), a.UpdatedAt)
 	dst = append(dst, `,"archivedAt":`...)
 	if a.ArchivedAt == nil {
 		return append(dst, "null"...)
 	}
-	return appendTime(dst, *a.ArchivedAt)
+	return manifest.AppendTime(dst, *a.ArchivedAt)
 }
 
 // appendValue appends a string or integer, or null for a nil pointer.
@@ -107,19 +107,7 @@ func appendValue[T string | int64](dst []byte, v *T) []byte {
 	if v == nil {
 		return append(dst, "null"...)
 	}
-	return append(dst, encoded(*v)...)
-}
-
-// encoded returns v as JSON, without the HTML escapes of encoding/json. v must be encodable: a string, a number or a
-// result of strictjson.
-func encoded(v any) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		panic("account: " + err.Error())
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return append(dst, manifest.Encode(*v)...)
 }
 
 // clone returns a copy of the record that may be changed.
@@ -135,13 +123,13 @@ func (a *Account) clone() *Account {
 // set changes a setting of the account and reports whether its value changed. Absent and null are equal, and numbers
 // are compared by value.
 func (a *Account) set(name string, v any) bool {
-	raw := encoded(v)
+	raw := manifest.Encode(v)
 	old, ok := a.Own[name]
 	if !ok {
 		old = []byte("null")
 	}
 	was, err := strictjson.Decode(old)
-	if err == nil && equalJSON(was, v) {
+	if err == nil && manifest.EqualJSON(was, v) {
 		return false
 	}
 	a.Own[name] = raw
@@ -159,22 +147,22 @@ func (a *Account) Writable() error {
 // FlagsOn returns the names of the account's flags that are on, in the order of http-api.md 2.2.
 func (a *Account) FlagsOn() []string {
 	on := []string{}
-	for f := range flagCount {
+	for f := range manifest.FlagCount {
 		if a.FlagOn(f) {
-			on = append(on, flags[f].name)
+			on = append(on, f.String())
 		}
 	}
 	return on
 }
 
 // FlagOn reports whether a flag is on at the level of the account.
-func (a *Account) FlagOn(f Flag) bool {
+func (a *Account) FlagOn(f manifest.Flag) bool {
 	raw := a.Own[f.String()]
 	if string(raw) == `"on"` {
 		return true
 	}
 	// The document may have written the text with escapes.
-	return len(raw) > 2 && raw[0] == '"' && plain(raw[1:len(raw)-1]) == "on"
+	return len(raw) > 2 && raw[0] == '"' && manifest.Plain(raw[1:len(raw)-1]) == "on"
 }
 
 // DashboardConfig returns the dashboard's free-form settings as a JSON object, {} if unset.

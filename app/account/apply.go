@@ -16,6 +16,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"opsmon/app/account/manifest"
 	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
@@ -26,7 +27,7 @@ import (
 
 // document is a manifest that has passed every check that does not need the store.
 type document struct {
-	manifest *Manifest
+	manifest *manifest.Manifest
 	members  map[string][]byte // the account's own members as received, compacted
 	pure     []byte            // the arrays without system members
 	warnings []errdefs.Detail
@@ -53,9 +54,9 @@ func readDocument(raw []byte, standalone bool, now time.Time) (*document, error)
 	if err != nil {
 		return nil, invalidJSON(err)
 	}
-	d := &document{manifest: modelOf(tree)}
+	d := &document{manifest: manifest.ModelOf(tree)}
 	var problems []errdefs.Detail
-	shapes := map[string]bool{}
+	shapes := manifest.Shapes{}
 	for _, v := range schema.Validate(schema.Manifest, tree) {
 		problems = append(problems, errdefs.Detail{Field: v.Path, Issue: v.Issue})
 		shapes[v.Path] = true
@@ -64,7 +65,7 @@ func readDocument(raw []byte, standalone bool, now time.Time) (*document, error)
 	collectGarbage(raw)                       // the tree is large: free it before the next large allocation
 	if len(problems) < schema.MaxViolations { // otherwise the set of invalid values is incomplete
 		var found []errdefs.Detail
-		found, d.warnings = check(d.manifest, shapes, now)
+		found, d.warnings = manifest.Check(d.manifest, shapes, now)
 		problems = append(problems, found...)
 		if standalone {
 			problems = append(problems, identity(d.manifest, shapes)...)
@@ -73,7 +74,7 @@ func readDocument(raw []byte, standalone bool, now time.Time) (*document, error)
 	if err := errdefs.InvalidDetails("the manifest", problems); err != nil {
 		return nil, err
 	}
-	d.members, d.pure = split(raw)
+	d.members, d.pure = manifest.Split(raw)
 	if n := len(d.members["dashboardConfig"]); n > maxDashboard {
 		return nil, errdefs.InvalidField("account.dashboardConfig", "must be %d KiB or smaller; it has %d bytes", maxDashboard>>10, n)
 	}
@@ -85,15 +86,14 @@ func readDocument(raw []byte, standalone bool, now time.Time) (*document, error)
 
 // identity checks account.id and account.domain (decisions.md section 2). It is for documents that are not compared
 // with an existing account.
-func identity(m *Manifest, shapes map[string]bool) []errdefs.Detail {
-	c := &checker{shapes: shapes}
-	if !idPattern.MatchString(m.ID) {
-		c.problem("account.id", "must be 3 to 55 lower-case letters, digits and hyphens; it is %q", errdefs.Shorten(m.ID))
+func identity(m *manifest.Manifest, shapes manifest.Shapes) (problems errdefs.Problems) {
+	if !idPattern.MatchString(m.ID) && !shapes.Broken("account.id") {
+		problems.Add("account.id", "must be 3 to 55 lower-case letters, digits and hyphens; it is %q", errdefs.Shorten(m.ID))
 	}
-	if !validDomain(m.Domain) {
-		c.problem("account.domain", "must be a domain such as plant.example; it is %q", errdefs.Shorten(m.Domain))
+	if !validDomain(m.Domain) && !shapes.Broken("account.domain") {
+		problems.Add("account.domain", "must be a domain such as plant.example; it is %q", errdefs.Shorten(m.Domain))
 	}
-	return c.problems
+	return problems
 }
 
 // large is the size, in bytes, from which a manifest's memory matters on a typical PC of a plant.
@@ -147,9 +147,9 @@ type ApplyInput struct {
 type ApplyResult struct {
 	Revision uint64 `json:"revision" schema:"min=1"` // number of the revision now in force
 	// Whether the content differs. Equal content makes no revision.
-	Changed      bool     `json:"changed"`
-	TotalChanges int      `json:"totalChanges" schema:"min=0"`    // total number of changes
-	Changes      []Change `json:"changes" schema:"maxItems=1000"` // the first 1,000 changes
+	Changed      bool              `json:"changed"`
+	TotalChanges int               `json:"totalChanges" schema:"min=0"`    // total number of changes
+	Changes      []manifest.Change `json:"changes" schema:"maxItems=1000"` // the first 1,000 changes
 	// Accepted content that looks like a mistake.
 	Warnings []errdefs.Detail `json:"warnings"`
 }
@@ -233,17 +233,17 @@ func (s *Service) apply(p auth.Principal, in ApplyInput, doc *document) (*ApplyR
 	if err != nil {
 		return nil, err
 	}
-	life := &lifetimes{now: s.clock().UTC().Truncate(time.Millisecond), gone: sync.OnceValues(func() (map[goneKey]Lifetime, error) { return s.gone(a.ID) })}
-	d := diff(old, m, life)
-	if life.err != nil {
-		return nil, life.err
+	life := &manifest.Lifetimes{Now: s.clock().UTC().Truncate(time.Millisecond), Gone: sync.OnceValues(func() (map[manifest.Place]manifest.Lifetime, error) { return s.gone(a.ID) })}
+	d := manifest.Diff(old, m, life)
+	if life.Err != nil {
+		return nil, life.Err
 	}
-	result := &ApplyResult{Revision: a.Revision, Changed: d.total > 0, TotalChanges: d.total, Changes: d.changes, Warnings: doc.warnings}
+	result := &ApplyResult{Revision: a.Revision, Changed: d.Total > 0, TotalChanges: d.Total, Changes: d.Changes, Warnings: doc.warnings}
 	if in.DryRun || !result.Changed {
 		return result, nil
 	}
 	s.await(a.ID)
-	result.Revision, err = s.commit(p, in, doc, cur, life, d.total)
+	result.Revision, err = s.commit(p, in, doc, cur, life, d.Total)
 	if err != nil {
 		return nil, err
 	}
@@ -251,10 +251,10 @@ func (s *Service) apply(p auth.Principal, in ApplyInput, doc *document) (*ApplyR
 }
 
 // commit makes a changed document the account's configuration and returns the number of the new revision.
-func (s *Service) commit(p auth.Principal, in ApplyInput, doc *document, cur *Snapshot, life *lifetimes, changes int) (revision uint64, err error) {
+func (s *Service) commit(p auth.Principal, in ApplyInput, doc *document, cur *Snapshot, life *manifest.Lifetimes, changes int) (revision uint64, err error) {
 	a := cur.Account.clone()
 	a.Own = doc.own()
-	out := render(doc.pure, doc.manifest)
+	out := manifest.Render(doc.pure, doc.manifest)
 	a.Document, a.Rendered = sha256.Sum256(doc.pure), sha256.Sum256(out)
 	compressed := compress(doc.pure)
 	collectGarbage(in.Raw)
@@ -279,7 +279,7 @@ func (s *Service) commit(p auth.Principal, in ApplyInput, doc *document, cur *Sn
 		if err := putDocument(tx, a, compressed, out); err != nil {
 			return err
 		}
-		if err := life.store(tx, a.ID); err != nil {
+		if err := storeLifetimes(tx, a.ID, life); err != nil {
 			return err
 		}
 		if err := revise(tx, next, p, in.Note, effect); err != nil {

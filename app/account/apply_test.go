@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"opsmon/app/account/manifest"
 	"opsmon/app/errdefs"
 	"opsmon/app/instant"
 	"opsmon/app/test/apptest"
@@ -38,11 +39,11 @@ func withoutSystem(t testing.TB, raw []byte) []byte {
 			}
 		}
 	}
-	return encoded(doc)
+	return manifest.Encode(doc)
 }
 
 func strip(v any) {
-	for name := range entitySystem {
+	for name := range manifest.SystemFields {
 		delete(v.(map[string]any), name)
 	}
 }
@@ -65,7 +66,7 @@ func canonical(raw []byte) string {
 	if err != nil {
 		return err.Error()
 	}
-	return string(encoded(v))
+	return string(manifest.Encode(v))
 }
 
 // oddPlant returns plantFile with values that are hard to preserve.
@@ -93,7 +94,7 @@ func TestReadBack(t *testing.T) {
 			h.apply(raw)
 			first := h.now().Document().Bytes()
 			exact(t, "the manifest", raw, first)
-			exact(t, "the account", raw, encoded(at(t, decode(t, h.now().Answer(false).Bytes()), "result.manifest")))
+			exact(t, "the account", raw, manifest.Encode(at(t, decode(t, h.now().Answer(false).Bytes()), "result.manifest")))
 			if r := h.apply(raw); r.Changed || r.Revision != 2 {
 				t.Errorf("the same again: revision %d, %v", r.Revision, r.Changes)
 			}
@@ -179,7 +180,7 @@ func shuffle(r *rand.Rand, v any) []byte {
 		case string:
 			text(v)
 		default:
-			b.Write(encoded(v))
+			b.Write(manifest.Encode(v))
 		}
 	}
 	write(v)
@@ -240,10 +241,10 @@ func TestOneTruth(t *testing.T) {
 		t.Errorf("dashboard is %s", got)
 	}
 	h.post(`{"currency": "USD", "enableManualDowntime": "off"}`)
-	if view, err := h.now().Resolve("PACK-1"); err != nil || view.Flags["enableManualDowntime"] != (Decision{"off", LevelAccount}) {
+	if view, err := h.now().Resolve("PACK-1"); err != nil || view.Flags["enableManualDowntime"] != (manifest.Decision{Value: "off", From: manifest.LevelAccount}) {
 		t.Errorf("the station does not see the account's change: %v, %v", view, err)
 	}
-	bare := `{"version":"v1","account":{"id":"northfield","domain":"Northfield.Example","plants":` + string(encoded(at(t, decode(t, edit(t, plantFile,
+	bare := `{"version":"v1","account":{"id":"northfield","domain":"Northfield.Example","plants":` + string(manifest.Encode(at(t, decode(t, edit(t, plantFile,
 		`plants[0].stationGroups[0].shiftPatternCode -`, `plants[0].stationGroups[0].stations[1].shiftPatternCode -`)), "account.plants"))) + `}}`
 	h.apply([]byte(bare))
 	for _, name := range ownFields {
@@ -328,7 +329,7 @@ func TestDryRun(t *testing.T) {
 		t.Error("the dry run wrote something")
 	}
 	wet := h.apply(changed)
-	if string(encoded(dry.Changes)) != string(encoded(wet.Changes)) || string(encoded(dry.Warnings)) != string(encoded(wet.Warnings)) || wet.Revision != 2 {
+	if string(manifest.Encode(dry.Changes)) != string(manifest.Encode(wet.Changes)) || string(manifest.Encode(dry.Warnings)) != string(manifest.Encode(wet.Warnings)) || wet.Revision != 2 {
 		t.Errorf("then %+v", wet)
 	}
 }
@@ -389,7 +390,7 @@ func TestLifetimes(t *testing.T) {
 	want("a plant came back", "plants[1]", first, fifth)
 	want("and who stayed", oven1, first, second)
 	h.clock.tick()
-	h.apply(edit(t, raw, `plants = [`+string(encoded(at(t, decode(t, raw), "account.plants[1]")))+`,`+string(encoded(at(t, decode(t, raw), "account.plants[0]")))+`]`))
+	h.apply(edit(t, raw, `plants = [`+string(manifest.Encode(at(t, decode(t, raw), "account.plants[1]")))+`,`+string(manifest.Encode(at(t, decode(t, raw), "account.plants[0]")))+`]`))
 	want("another order", "plants[1].stationGroups[0].stations[0]", first, second)
 	want("another order", "plants[0]", first, fifth)
 
@@ -417,8 +418,8 @@ func TestLongGroupCode(t *testing.T) {
 	h.clock.tick()
 	h.apply(plantFile)
 	h.clock.tick()
-	if r := h.apply(long); len(encoded(r)) > 200_000 {
-		t.Errorf("the answer has %d bytes", len(encoded(r)))
+	if r := h.apply(long); len(manifest.Encode(r)) > 200_000 {
+		t.Errorf("the answer has %d bytes", len(manifest.Encode(r)))
 	}
 	if got := h.field("manifest.account.plants[1].stationGroups[0].createdAt"); got != created {
 		t.Errorf("createdAt is %s, was %s", got, created)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"opsmon/app/account/manifest"
 	"opsmon/kv"
 	"opsmon/kv/kvtest"
 )
@@ -75,7 +76,7 @@ func (h *house) storedByUpdate() int {
 	h.t.Helper()
 	a := h.post(`{"currency": "USD", "dashboardConfig": "{\"n\": 1000}"}`)
 	r := Revision{Number: a.Revision, CreatedAt: a.UpdatedAt, Author: boss().Email, Account: *a}
-	return len(encoded(a)) + len(encoded(r)) + len(encoded(h.auditTrail()[0]))
+	return len(manifest.Encode(a)) + len(manifest.Encode(r)) + len(manifest.Encode(h.auditTrail()[0]))
 }
 
 // BenchmarkResolve resolves a station of the example plant and one of a large account.

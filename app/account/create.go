@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"opsmon/app/account/manifest"
 	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
@@ -36,7 +37,7 @@ type Draft struct {
 	Warnings []errdefs.Detail
 
 	account    *Account
-	manifest   *Manifest
+	manifest   *manifest.Manifest
 	rendered   []byte
 	compressed []byte
 }
@@ -113,10 +114,10 @@ func (s *Service) Draft(in CreateInput) (*Draft, error) {
 		return nil, errdefs.New(errdefs.Conflict, "the manifest is of the domain %q and not of %q; change account.domain in the file, or the domain asked for", errdefs.Shorten(m.Domain), domain)
 	}
 	now := s.clock().UTC().Truncate(time.Millisecond)
-	life := &lifetimes{now: now}
-	life.beginAll(m)
+	life := &manifest.Lifetimes{Now: now}
+	life.BeginAll(m)
 	d := &Draft{Warnings: doc.warnings, manifest: m}
-	d.rendered = render(doc.pure, m)
+	d.rendered = manifest.Render(doc.pure, m)
 	d.compressed = compress(doc.pure)
 	a.ID, a.Domain, a.Own = m.ID, m.Domain, doc.own()
 	a.Document, a.Rendered = sha256.Sum256(doc.pure), sha256.Sum256(d.rendered)
@@ -134,14 +135,14 @@ func (a *Account) takeSystem(members map[string][]byte) error {
 		if len(raw) == 0 || raw[0] != '"' {
 			return nil
 		}
-		return new(plain(raw[1 : len(raw)-1]))
+		return new(manifest.Plain(raw[1 : len(raw)-1]))
 	}
 	a.WarehousePassword, a.UploadTransforms, a.AppURLs = text("warehousePassword"), text("uploadTransforms"), text("appUrls")
 	var problems []errdefs.Detail
 	moment := func(name string) (t time.Time) {
 		if s := text(name); s != nil {
 			var ok bool
-			if t, ok = parseTime(*s); !ok {
+			if t, ok = manifest.ParseTime(*s); !ok {
 				problems = append(problems, errdefs.Detail{Field: "account." + name, Issue: "must be a time such as 2026-11-20T08:15:30.123Z"})
 			}
 		}
@@ -151,7 +152,7 @@ func (a *Account) takeSystem(members map[string][]byte) error {
 	if t := moment("archivedAt"); !t.IsZero() {
 		a.ArchivedAt = &t
 	}
-	if n := Number(members["stationCountLimit"]); n.Set() && n != "null" {
+	if n := manifest.Number(members["stationCountLimit"]); n.Set() && n != "null" {
 		a.StationCountLimit = new(n.Int())
 	}
 	if a.UploadTransforms != nil {
@@ -174,7 +175,7 @@ func prefixed(field string, details []errdefs.Detail) []errdefs.Detail {
 
 // withinLimit returns Conflict if a manifest has more stations than the account may have (http-api.md section 8) and
 // more than it has now.
-func withinLimit(a *Account, has int, m *Manifest) error {
+func withinLimit(a *Account, has int, m *manifest.Manifest) error {
 	if n := m.StationCount(); a.StationCountLimit != nil && int64(n) > *a.StationCountLimit && n > has {
 		return errdefs.New(errdefs.Conflict, "the manifest has %d stations and the account's stationCountLimit is %d", n, *a.StationCountLimit)
 	}
@@ -259,7 +260,7 @@ func starter(id, domain string, plant StarterPlant) []byte {
 		}
 		groups = append(groups, map[string]any{"code": fmt.Sprintf("line-%d", g+1), "name": fmt.Sprintf("Line %d", g+1), "stations": stations})
 	}
-	return encoded(map[string]any{
+	return manifest.Encode(map[string]any{
 		"version": "v1",
 		"account": map[string]any{
 			"id": id, "domain": domain,

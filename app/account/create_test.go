@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"opsmon/app/account/manifest"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
 	"opsmon/app/instant"
@@ -177,7 +178,7 @@ func TestHugeLimit(t *testing.T) {
 	if got := h.field("stationCountLimit"); got != "9223372036854775807" {
 		t.Errorf("stationCountLimit is %s", got)
 	}
-	if n := Number("-1e300").Int(); n != -1<<63 {
+	if n := manifest.Number("-1e300").Int(); n != -1<<63 {
 		t.Errorf("-1e300 is %d", n)
 	}
 }
@@ -185,7 +186,7 @@ func TestHugeLimit(t *testing.T) {
 // TestFlagsInOtherLetters checks that a flag written as "\u006fn" is on.
 func TestFlagsInOtherLetters(t *testing.T) {
 	a := newPlant(t).now().Account
-	if !a.FlagOn(EnableLostProductionCost) || a.FlagOn(EnableCycleTimeAnalysis) || a.FlagOn(EnableAlwaysConnected) {
+	if !a.FlagOn(manifest.EnableLostProductionCost) || a.FlagOn(manifest.EnableCycleTimeAnalysis) || a.FlagOn(manifest.EnableAlwaysConnected) {
 		t.Error("flags are read wrongly")
 	}
 	if got := strings.Join(a.FlagsOn(), " "); got != "enableTasks enableLostProductionCost enableProductionCorrection enableQuickScheduleStart enableManualDowntime" {
@@ -213,7 +214,7 @@ func TestReopen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(encoded(want)) != string(encoded(got)) {
+	if string(manifest.Encode(want)) != string(manifest.Encode(got)) {
 		t.Error("the station differs after a restart")
 	}
 }
@@ -225,7 +226,7 @@ func TestRepresentation(t *testing.T) {
 	snap := h.now()
 	password := *snap.Account.WarehousePassword
 	for i, r := range []*Representation{snap.Answer(false), snap.Answer(true), snap.Document()} {
-		if len(r.Bytes()) != r.Size || r.Length != string(encoded(r.Size)) || !strings.HasPrefix(strings.TrimPrefix(r.ETag, "W/"), `"1-`) || r.GzipETag == r.ETag {
+		if len(r.Bytes()) != r.Size || r.Length != string(manifest.Encode(r.Size)) || !strings.HasPrefix(strings.TrimPrefix(r.ETag, "W/"), `"1-`) || r.GzipETag == r.ETag {
 			t.Errorf("representation %d: %d bytes, size %d, length %s, tag %s", i, len(r.Bytes()), r.Size, r.Length, r.ETag)
 		}
 		if has := strings.Contains(body(r), password); has != (i == 1) {
@@ -288,7 +289,7 @@ func TestParseTime(t *testing.T) {
 		"2026-11-20T08:15:30.1239Z": "2026-11-20T08:15:30.123Z", "2026-11-20T08:15:30+01:00": "2026-11-20T07:15:30.000Z",
 		"9999-12-31T23:59:59.999Z": "9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59-01:00": "", "0000-06-01T00:00:00Z": "", "2026-02-30T00:00:00Z": "", "today": "",
 	} {
-		got, ok := parseTime(text)
+		got, ok := manifest.ParseTime(text)
 		if ok != (want != "") || ok && got.Format(instant.Layout) != want || ok && got.Location() != time.UTC {
 			t.Errorf("%s is %v, %v, want %q", text, got, ok, want)
 		}

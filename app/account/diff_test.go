@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"opsmon/app/account/manifest"
 	"opsmon/app/test/apptest"
 )
 
@@ -46,9 +47,9 @@ var diffs = []struct {
 // TestDiff compares manifests with plantFile in both directions.
 func TestDiff(t *testing.T) {
 	var b strings.Builder
-	list := func(changes []Change) {
+	list := func(changes []manifest.Change) {
 		for _, c := range changes {
-			fmt.Fprintf(&b, "%-8s %s: %s -> %s\n", c.Kind, c.Path, encoded(c.From), encoded(c.To))
+			fmt.Fprintf(&b, "%-8s %s: %s -> %s\n", c.Kind, c.Path, manifest.Encode(c.From), manifest.Encode(c.To))
 		}
 	}
 	h := newPlant(t)
@@ -73,7 +74,7 @@ func TestDiff(t *testing.T) {
 	groups := at(t, plants[0], "stationGroups").([]any)
 	groups[0], groups[1] = groups[1], groups[0]
 	b.WriteString("# plants and groups in another order\n")
-	list(h.apply(encoded(tree)).Changes)
+	list(h.apply(manifest.Encode(tree)).Changes)
 	golden(t, "diff.golden", []byte(b.String()))
 }
 
@@ -107,7 +108,7 @@ func TestRandomDiffs(t *testing.T) {
 		for range 1 + r.IntN(3) {
 			mutate(r, at(t, tree, "account"))
 		}
-		raw := encoded(tree)
+		raw := manifest.Encode(tree)
 		result, err := h.Apply(boss(), ApplyInput{Raw: raw})
 		if err != nil {
 			continue // the mutation violates a rule
@@ -132,7 +133,7 @@ func mutate(r *rand.Rand, v any) {
 	for {
 		switch x := v.(type) {
 		case map[string]any:
-			keys := sortedKeys(x)
+			keys := manifest.SortedKeys(x)
 			if len(keys) == 0 {
 				return
 			}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"opsmon/app/account/manifest"
 	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
@@ -160,7 +161,7 @@ func (h *house) now() *Snapshot {
 func (h *house) field(path string) string {
 	h.t.Helper()
 	v := at(h.t, decode(h.t, h.now().Answer(true).Bytes()), "result."+path)
-	return string(encoded(v))
+	return string(manifest.Encode(v))
 }
 
 // whole checks that Check reports no problem.
@@ -275,7 +276,7 @@ func edit(t testing.TB, raw []byte, edits ...string) []byte {
 			t.Fatalf("edit %q is none", e)
 		}
 	}
-	return encoded(doc)
+	return manifest.Encode(doc)
 }
 
 // setAt sets the value at a path.

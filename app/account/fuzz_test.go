@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"opsmon/app/account/manifest"
 	"opsmon/schema"
 	"opsmon/schema/strictjson"
 )
@@ -72,18 +73,18 @@ func roundTrip(t testing.TB, raw []byte) {
 	if err != nil || len(schema.Validate(schema.Manifest, tree)) > 0 {
 		return
 	}
-	own, pure := split(raw)
-	rendered := render(pure, modelOf(tree))
+	own, pure := manifest.Split(raw)
+	rendered := manifest.Render(pure, manifest.ModelOf(tree))
 	var b bytes.Buffer
 	b.WriteString(`{"version":"v1","account":{`)
 	for name, value := range own {
-		b.Write(append(append(encoded(name), ':'), value...))
+		b.Write(append(append(manifest.Encode(name), ':'), value...))
 		b.WriteByte(',')
 	}
 	b.Write(rendered[1:])
 	b.WriteByte('}')
 	exact(t, "split and rendered", raw, b.Bytes())
-	if _, again := split(b.Bytes()); !bytes.Equal(again, pure) {
+	if _, again := manifest.Split(b.Bytes()); !bytes.Equal(again, pure) {
 		t.Errorf("split again:\n%s\n%s", pure, again)
 	}
 }

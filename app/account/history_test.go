@@ -6,10 +6,11 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"opsmon/app/account/manifest"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // TestChangedIsTold checks which changes of an account call Config.Changed, and that they can be read by then.
@@ -90,7 +91,7 @@ func TestAManifestAwaits(t *testing.T) {
 // TestManifestOf reads every revision in its typed form.
 func TestManifestOf(t *testing.T) {
 	h := newPlant(t)
-	var was []*Manifest
+	var was []*manifest.Manifest
 	keep := func() {
 		m, err := h.now().Manifest()
 		if err != nil {
@@ -124,17 +125,17 @@ func TestManifestOf(t *testing.T) {
 }
 
 // timeless returns a manifest without lifetimes.
-func timeless(m *Manifest) *Manifest {
+func timeless(m *manifest.Manifest) *manifest.Manifest {
 	c := *m
 	c.Plants = slices.Clone(c.Plants)
 	for i := range c.Plants {
 		p := &c.Plants[i]
-		p.Life, p.Groups = Lifetime{}, slices.Clone(p.Groups)
+		p.Life, p.Groups = manifest.Lifetime{}, slices.Clone(p.Groups)
 		for j := range p.Groups {
 			g := &p.Groups[j]
-			g.Life, g.Stations = Lifetime{}, slices.Clone(g.Stations)
+			g.Life, g.Stations = manifest.Lifetime{}, slices.Clone(g.Stations)
 			for k := range g.Stations {
-				g.Stations[k].Life = Lifetime{}
+				g.Stations[k].Life = manifest.Lifetime{}
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"opsmon/app/account/manifest"
 	"opsmon/app/iso"
 	"opsmon/app/test/apptest"
 )
@@ -157,10 +158,10 @@ func TestHostile(t *testing.T) {
 			if report.Valid != h.valid {
 				t.Fatalf("valid is %v: %d problems, the first: %.300v", report.Valid, len(report.Details), report.Details)
 			}
-			if n := len(report.Details); n > 2*maxFindings {
+			if n := len(report.Details); n > 2*manifest.MaxFindings {
 				t.Errorf("%d problems were collected", n)
 			}
-			if n := len(report.Warnings); n > maxFindings {
+			if n := len(report.Warnings); n > manifest.MaxFindings {
 				t.Errorf("%d warnings were collected", n)
 			}
 			if !h.valid {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"opsmon/app/account/manifest"
 	"opsmon/kv"
 )
 
@@ -45,7 +46,7 @@ func checkManifest(tx *kv.Tx, a *Account, now time.Time, report func(string)) {
 		report(fmt.Sprintf("account %s: its manifest is not the one that its record names", a.ID))
 	default:
 		doc := newSnapshot(a, newArrays(b, nil)).Document().Bytes()
-		if _, pure := split(doc); Hash(sha256.Sum256(pure)) != a.Document {
+		if _, pure := manifest.Split(doc); Hash(sha256.Sum256(pure)) != a.Document {
 			report(fmt.Sprintf("account %s: its manifest and the document of its newest revision are not the same", a.ID))
 		}
 		for _, d := range Validate(doc, now).Details {

@@ -11,6 +11,8 @@ import (
 	"weak"
 
 	"github.com/klauspost/compress/gzip"
+
+	"opsmon/app/account/manifest"
 )
 
 // Live has the live fields of GET /account (monitoring.md section 10). They are not part of a revision, and are null
@@ -35,9 +37,6 @@ type LiveStation struct {
 	AlertMessage     string
 	AlertExpiresAt   int64 // Unix ms
 }
-
-// liveNull are the live members of a station as rendered, which are replaced by their values.
-const liveNull = `,"currentOperatorInitials":null,"statusCode":null,"statusCodeUpdatedAt":null,"alertMessage":null,"alertExpiresAt":null`
 
 // liveFor is how long an answer with live values is reused. Its values may be LiveAge old when it is made, so with
 // the time of the request none is older than a second.
@@ -158,7 +157,7 @@ func (s *Snapshot) withLive(live *Live, now time.Time, before *liveAnswers) *liv
 	body := make([]byte, 0, len(rendered)+len(values))
 	for i, p := range places {
 		body = append(append(body, rendered[from:p.start]...), values[taken:ends[i]]...)
-		from, taken = p.start+len(liveNull), ends[i]
+		from, taken = p.start+len(manifest.LiveMembers), ends[i]
 	}
 	body = append(body, rendered[from:]...)
 	for i := range next.reps {
@@ -177,24 +176,24 @@ func placesOf(rendered []byte) []livePlace {
 	offset := func(part []byte) int { return cap(rendered) - cap(part) }
 	var walk func(array []byte, children []string)
 	walk = func(array []byte, children []string) {
-		elements(array, func(object []byte) {
+		manifest.Elements(array, func(object []byte) {
 			code := ""
-			members(object, 0, func(key, value []byte) {
-				switch name := plain(key); {
+			manifest.Members(object, 0, func(key, value []byte) {
+				switch name := manifest.Plain(key); {
 				case name == children[0]:
 					walk(value, children[1:])
 				case name == "code" && children[0] == "":
-					code = plain(value[1 : len(value)-1])
+					code = manifest.Plain(value[1 : len(value)-1])
 				}
 			})
-			if children[0] == "" && bytes.HasSuffix(object, []byte(liveNull+"}")) {
-				places = append(places, livePlace{code, offset(object) + len(object) - len(liveNull) - 1})
+			if children[0] == "" && bytes.HasSuffix(object, []byte(manifest.LiveMembers+"}")) {
+				places = append(places, livePlace{code, offset(object) + len(object) - len(manifest.LiveMembers) - 1})
 			}
 		})
 	}
-	members(rendered, 0, func(key, value []byte) {
-		if plain(key) == "plants" {
-			walk(value, treeChildren)
+	manifest.Members(rendered, 0, func(key, value []byte) {
+		if manifest.Plain(key) == "plants" {
+			walk(value, manifest.TreeChildren)
 		}
 	})
 	return places
@@ -207,7 +206,7 @@ func appendLive(dst []byte, l LiveStation) []byte {
 			dst = append(dst, "null"...)
 			return
 		}
-		dst = appendString(dst, value)
+		dst = manifest.AppendString(dst, value)
 	}
 	moment := func(name string, ms int64) {
 		dst = append(append(append(dst, `,"`...), name...), `":`...)
@@ -215,7 +214,7 @@ func appendLive(dst []byte, l LiveStation) []byte {
 		if ms != 0 {
 			t = time.UnixMilli(ms)
 		}
-		dst = appendTime(dst, t)
+		dst = manifest.AppendTime(dst, t)
 	}
 	text("currentOperatorInitials", l.OperatorInitials)
 	text("statusCode", l.Status)
@@ -233,10 +232,10 @@ func appendCursors(dst []byte, cursors []Cursor, now time.Time) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendString(append(dst, `{"type":`...), c.Type)
+		dst = manifest.AppendString(append(dst, `{"type":`...), c.Type)
 		dst = strconv.AppendInt(append(dst, `,"timestamp":`...), c.At, 10)
-		dst = appendTime(append(dst, `,"value":`...), time.UnixMilli(c.At))
-		dst = appendString(append(dst, `,"valueAgo":`...), ago(now.Sub(time.UnixMilli(c.At))))
+		dst = manifest.AppendTime(append(dst, `,"value":`...), time.UnixMilli(c.At))
+		dst = manifest.AppendString(append(dst, `,"valueAgo":`...), ago(now.Sub(time.UnixMilli(c.At))))
 		dst = append(dst, '}')
 	}
 	return append(dst, ']')

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"opsmon/app/account/manifest"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
 	"opsmon/kv"
@@ -104,7 +105,7 @@ func TestTogether(t *testing.T) {
 		doc := at(t, decode(t, rep.Bytes()), "account")
 		matches := false
 		for _, path := range []string{"skus[0].value", "electricalCo2PerKwh", "electricalPricePerKwh"} {
-			matches = matches || acknowledged[n] == path+"="+string(encoded(at(t, doc, path)))
+			matches = matches || acknowledged[n] == path+"="+string(manifest.Encode(at(t, doc, path)))
 		}
 		if !matches {
 			t.Errorf("revision %d does not hold %s", n, acknowledged[n])

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"opsmon/app/account/manifest"
 	"opsmon/app/errdefs"
 	"opsmon/app/test/apptest"
 )
@@ -39,7 +40,7 @@ func strs(v any) []string {
 func (o oracle) flags() map[string]any {
 	out := map[string]any{}
 	names := []string{"default", "account", "plant", "group", "station"}
-	for f := range flagCount {
+	for f := range manifest.FlagCount {
 		out[f.String()] = map[string]any{"value": "off", "from": "default"}
 		for i, level := range o.levels() {
 			if v := level[f.String()]; v == "on" || v == "off" {
@@ -206,8 +207,8 @@ func compareStations(t *testing.T, h *house, raw []byte) (n int) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				want := decode(t, encoded(oracle{acct, plant, group, station}.view()))
-				if diff := cmp.Diff(want, decode(t, encoded(view))); diff != "" {
+				want := decode(t, manifest.Encode(oracle{acct, plant, group, station}.view()))
+				if diff := cmp.Diff(want, decode(t, manifest.Encode(view))); diff != "" {
 					t.Fatalf("station %s of\n%s\n(-want +got):\n%s", station["code"], raw, diff)
 				}
 				n++
@@ -249,7 +250,7 @@ func shake(r *rand.Rand, tree any) {
 		return out
 	}
 	lists := []string{"START", "HYGIENE", "HELP", "WEEKLY"}
-	level := func(m map[string]any, top, here Level, often int) {
+	level := func(m map[string]any, top, here manifest.Level, often int) {
 		for _, name := range []string{"includeReasonCodes", "excludeReasonCodes", "includeTaskListCodes", "excludeTaskListCodes"} {
 			delete(m, name)
 			codes := reasonCodes
@@ -263,33 +264,33 @@ func shake(r *rand.Rand, tree any) {
 				m[name] = nil
 			}
 		}
-		for f := range flagCount {
-			if here < flags[f].top || here > flags[f].bottom {
+		for f := range manifest.FlagCount {
+			if here < f.Top() || here > f.Bottom() {
 				continue
 			}
 			delete(m, f.String())
 			switch n := r.IntN(5); {
 			case n < 2:
 				m[f.String()] = []any{"on", "off"}[n]
-			case n == 2 && here != LevelAccount:
+			case n == 2 && here != manifest.LevelAccount:
 				m[f.String()] = "inherit"
 			case n == 3:
 				m[f.String()] = nil
 			}
 		}
 	}
-	level(acct, LevelAccount, LevelAccount, 3)
+	level(acct, manifest.LevelAccount, manifest.LevelAccount, 3)
 	var stations, groups []string
 	patterns := []any{"two-shift", "ovens", nil}
 	for _, p := range items(acct["plants"]) {
-		level(p.(map[string]any), LevelPlant, LevelPlant, 4)
+		level(p.(map[string]any), manifest.LevelPlant, manifest.LevelPlant, 4)
 		for _, g := range items(p.(map[string]any)["stationGroups"]) {
 			group := g.(map[string]any)
-			level(group, LevelGroup, LevelGroup, 4)
+			level(group, manifest.LevelGroup, manifest.LevelGroup, 4)
 			group["shiftPatternCode"] = patterns[r.IntN(3)]
 			groups = append(groups, group["code"].(string))
 			for _, s := range items(group["stations"]) {
-				level(s.(map[string]any), LevelStation, LevelStation, 4)
+				level(s.(map[string]any), manifest.LevelStation, manifest.LevelStation, 4)
 				s.(map[string]any)["shiftPatternCode"] = patterns[r.IntN(3)]
 				stations = append(stations, s.(map[string]any)["code"].(string))
 			}
@@ -325,7 +326,7 @@ func TestResolve(t *testing.T) {
 	for range 60 {
 		tree := decode(t, plantFile)
 		shake(r, tree)
-		raw := encoded(tree)
+		raw := manifest.Encode(tree)
 		h.apply(raw)
 		compareStations(t, h, raw)
 		view, err := h.now().Resolve("OVEN-1")
@@ -348,9 +349,9 @@ func TestResolve(t *testing.T) {
 // could share an error with Resolve.
 func TestResolveCases(t *testing.T) {
 	const oven = `plants[0].stationGroups[0]`
-	tree := func(list []ReasonView) string {
-		var show func(list []ReasonView) string
-		show = func(list []ReasonView) (s string) {
+	tree := func(list []manifest.ReasonView) string {
+		var show func(list []manifest.ReasonView) string
+		show = func(list []manifest.ReasonView) (s string) {
 			for _, r := range list {
 				s += " " + r.Code
 				if r.Heading {
@@ -410,33 +411,11 @@ func TestResolveCases(t *testing.T) {
 	}
 }
 
-// TestResolveFlags checks every flag with every combination of values at the levels. A value at a level that the flag
-// does not have is ignored.
-func TestResolveFlags(t *testing.T) {
-	saying := []FlagValue{FlagUnset, FlagInherit, FlagOn, FlagOff}
-	for f := range flagCount {
-		for n := range 4 * 4 * 4 * 4 {
-			said := map[Level]FlagValue{LevelAccount: saying[n%4], LevelPlant: saying[n/4%4], LevelGroup: saying[n/16%4], LevelStation: saying[n/64]}
-			want := Decision{"off", LevelDefault}
-			for _, level := range []Level{LevelStation, LevelGroup, LevelPlant, LevelAccount} {
-				if level >= flags[f].top && level <= flags[f].bottom && (said[level] == FlagOn || said[level] == FlagOff) {
-					want = Decision{said[level].String(), level}
-					break
-				}
-			}
-			var levels [4]Flags
-			for level, v := range said {
-				levels[level-LevelAccount][f] = v
-			}
-			got := resolveFlags(levels)
-			if got[f.String()] != want || len(got) != int(flagCount) {
-				t.Fatalf("%s with %v: %v of %d flags, want %v", f, said, got[f.String()], len(got), want)
-			}
-		}
-	}
-	for name, want := range map[string]Decision{
-		"enableTasks": {"on", LevelAccount}, "enableLostProductionCost": {"on", LevelAccount}, "enableManualProduction": {"on", LevelPlant}, "enableQuickScheduleStart": {"on", LevelAccount},
-		"enableManualDowntime": {"off", LevelGroup}, "enableAlwaysConnected": {"off", LevelDefault}, "enableSchedulingOnly": {"off", LevelDefault},
+// TestResolvedFlags checks the flags of a station with different values at several levels.
+func TestResolvedFlags(t *testing.T) {
+	for name, want := range map[string]manifest.Decision{
+		"enableTasks": {Value: "on", From: manifest.LevelAccount}, "enableLostProductionCost": {Value: "on", From: manifest.LevelAccount}, "enableManualProduction": {Value: "on", From: manifest.LevelPlant}, "enableQuickScheduleStart": {Value: "on", From: manifest.LevelAccount},
+		"enableManualDowntime": {Value: "off", From: manifest.LevelGroup}, "enableAlwaysConnected": {Value: "off", From: manifest.LevelDefault}, "enableSchedulingOnly": {Value: "off", From: manifest.LevelDefault},
 	} {
 		view, err := newPlant(t).now().Resolve("OVEN-1")
 		if err != nil || view.Flags[name] != want {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"opsmon/app/account/manifest"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
 	"opsmon/app/instant"
@@ -84,10 +85,10 @@ func (s *Service) Revision(p auth.Principal, number uint64) (*Representation, er
 //
 //openapi:schema Difference
 type Difference struct {
-	From         uint64   `json:"from" schema:"min=1"`
-	To           uint64   `json:"to" schema:"min=1"`
-	TotalChanges int      `json:"totalChanges" schema:"min=0"`    // total number of changes
-	Changes      []Change `json:"changes" schema:"maxItems=1000"` // the first 1,000 changes
+	From         uint64            `json:"from" schema:"min=1"`
+	To           uint64            `json:"to" schema:"min=1"`
+	TotalChanges int               `json:"totalChanges" schema:"min=0"`    // total number of changes
+	Changes      []manifest.Change `json:"changes" schema:"maxItems=1000"` // the first 1,000 changes
 }
 
 // Compare returns the changes from one revision to another, which may be the earlier one; errdefs.NotFound for an
@@ -101,8 +102,8 @@ func (s *Service) Compare(accountID string, from, to uint64) (*Difference, error
 	if err != nil {
 		return nil, err
 	}
-	d := diff(old, now, &lifetimes{gone: func() (map[goneKey]Lifetime, error) { return nil, nil }})
-	return &Difference{From: from, To: to, TotalChanges: d.total, Changes: append([]Change{}, d.changes...)}, nil
+	d := manifest.Diff(old, now, &manifest.Lifetimes{Gone: func() (map[manifest.Place]manifest.Lifetime, error) { return nil, nil }})
+	return &Difference{From: from, To: to, TotalChanges: d.Total, Changes: append([]manifest.Change{}, d.Changes...)}, nil
 }
 
 // Restore applies the manifest of an earlier revision again, as a new revision.

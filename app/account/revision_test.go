@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"opsmon/app/account/manifest"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
 	"opsmon/app/instant"
@@ -251,7 +252,7 @@ func TestCompare(t *testing.T) {
 		}
 		return d
 	}
-	show := func(list []Change) string {
+	show := func(list []manifest.Change) string {
 		b, err := json.Marshal(list)
 		if err != nil {
 			t.Fatal(err)

@@ -26,6 +26,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"opsmon/app/account/manifest"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
 	"opsmon/kv"
@@ -78,7 +79,7 @@ type Service struct {
 	changed   func(accountID string)
 	await     func(accountID string)
 	live      func(accountID string) *Live
-	effect    func(was, is *Manifest) (Effect, error)
+	effect    func(was, is *manifest.Manifest) (Effect, error)
 
 	// by account id, *sync.RWMutex: read-locked by every change; locked by an Apply after repeated conflicts
 	locks    sync.Map
@@ -107,7 +108,7 @@ type Config struct {
 	Changed func(accountID string)
 	// Effect computes the effect of a new manifest on monitoring, compared with the previous one (nil if none). The
 	// result is stored with the revision. May be nil.
-	Effect func(was, is *Manifest) (Effect, error)
+	Effect func(was, is *manifest.Manifest) (Effect, error)
 	// Await is called before a changed manifest is stored, and returns when the consumers of configurations have
 	// caught up. May be nil.
 	Await func(accountID string)
@@ -126,7 +127,7 @@ type Effect interface {
 func New(cfg Config) (*Service, error) {
 	s := &Service{store: cfg.Store, clock: cfg.Clock, log: cfg.Log, authorize: cfg.Authorize, changed: cfg.Changed, await: cfg.Await, live: cfg.Live, effect: cfg.Effect}
 	if s.effect == nil {
-		s.effect = func(_, _ *Manifest) (Effect, error) { return noEffect{}, nil }
+		s.effect = func(_, _ *manifest.Manifest) (Effect, error) { return noEffect{}, nil }
 	}
 	if s.await == nil {
 		s.await = func(string) {}
@@ -405,7 +406,7 @@ func (s *Service) reviseSettings(tx *kv.Tx, was, a *Account, p auth.Principal) e
 }
 
 // manifestIn returns the typed manifest of an account's record in a transaction.
-func (s *Service) manifestIn(tx *kv.Tx, a *Account) (*Manifest, error) {
+func (s *Service) manifestIn(tx *kv.Tx, a *Account) (*manifest.Manifest, error) {
 	cur, err := s.Get(a.ID)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"opsmon/app/account/manifest"
+	"opsmon/app/errdefs"
 	"opsmon/schema/strictjson"
 )
 
@@ -22,7 +24,7 @@ type Snapshot struct {
 	answers  [2]*Representation // GET /account: [0] for every role, [1] with secrets for admins
 	document *Representation    // GET /account/manifest
 	live     liveState
-	manifest func() (*Manifest, error)
+	manifest func() (*manifest.Manifest, error)
 }
 
 // arrays are the rendered arrays of a manifest, shared by all snapshots until the next manifest.
@@ -34,24 +36,24 @@ type arrays struct {
 
 // typedArrays is a manifest without the account's own fields, with indices for Resolve.
 type typedArrays struct {
-	*Manifest
+	*manifest.Manifest
 	stations map[string]stationRef
-	tasks    map[string][]TaskView // by Task list
+	tasks    map[string][]manifest.TaskView // by Task list
 }
 
 type stationRef struct{ plant, group, station int }
 
 // newArrays returns rendered arrays with their typed form, which is decoded on demand if m is nil.
-func newArrays(rendered []byte, m *Manifest) *arrays {
+func newArrays(rendered []byte, m *manifest.Manifest) *arrays {
 	return &arrays{rendered: rendered, places: sync.OnceValue(func() []livePlace { return placesOf(rendered) }), typed: sync.OnceValues(func() (*typedArrays, error) {
 		if m == nil {
 			tree, err := strictjson.Decode(rendered)
 			if err != nil {
 				return nil, fmt.Errorf("read the stored manifest: %w", err)
 			}
-			m = modelOf(map[string]any{"account": tree})
+			m = manifest.ModelOf(map[string]any{"account": tree})
 		}
-		t := &typedArrays{Manifest: m, stations: make(map[string]stationRef, m.StationCount()), tasks: m.tasksByList()}
+		t := &typedArrays{Manifest: m, stations: make(map[string]stationRef, m.StationCount()), tasks: m.TasksByList()}
 		for p := range m.Plants {
 			for g := range m.Plants[p].Groups {
 				for s := range m.Plants[p].Groups[g].Stations {
@@ -70,7 +72,7 @@ func newSnapshot(a *Account, arr *arrays) *Snapshot {
 		s.answers[i] = newRepresentation(a, s.answerHead([]byte("[]"), i == 1), arr.rendered[1:], []byte("}}}")).weak()
 	}
 	s.document = newRepresentation(a, manifestHead(a), arr.rendered[1:], []byte("}"))
-	s.manifest = sync.OnceValues(func() (*Manifest, error) {
+	s.manifest = sync.OnceValues(func() (*manifest.Manifest, error) {
 		t, err := arr.typed()
 		if err != nil {
 			return nil, err
@@ -97,19 +99,19 @@ func (s *Snapshot) answerHead(cursors []byte, secret bool) []byte {
 }
 
 // into sets the account's own fields in a manifest.
-func (a *Account) into(m *Manifest) error {
+func (a *Account) into(m *manifest.Manifest) error {
 	tree, err := strictjson.Decode(append(appendAccount([]byte("{"), a, formManifest, false), '}'))
 	if err != nil {
 		return fmt.Errorf("read the stored settings of %s: %w", a.ID, err)
 	}
 	own, _ := tree.(map[string]any)
-	head := modelOf(map[string]any{"account": own})
+	head := manifest.ModelOf(map[string]any{"account": own})
 	m.ID, m.Domain, m.StationCountLimit, m.Settings = head.ID, head.Domain, head.StationCountLimit, head.Settings
 	return nil
 }
 
 // Manifest returns the typed manifest. It must not be changed.
-func (s *Snapshot) Manifest() (*Manifest, error) { return s.manifest() }
+func (s *Snapshot) Manifest() (*manifest.Manifest, error) { return s.manifest() }
 
 // Stations returns a function that reports whether a code is a station of the account.
 func (s *Snapshot) Stations() (known func(code string) bool, err error) {
@@ -221,4 +223,24 @@ func (r *Representation) Gzip() []byte {
 		r.compressed = b.Bytes()
 	})
 	return r.compressed
+}
+
+// Resolve returns the configuration in force at a station; errdefs.NotFound for an unknown station.
+func (s *Snapshot) Resolve(stationCode string) (*manifest.StationView, error) {
+	t, err := s.arrays.typed()
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.Manifest()
+	if err != nil {
+		return nil, err
+	}
+	ref, ok := t.stations[stationCode]
+	if !ok {
+		return nil, errdefs.New(errdefs.NotFound, "there is no station with this code")
+	}
+	plant := &m.Plants[ref.plant]
+	group := &plant.Groups[ref.group]
+	station := &group.Stations[ref.station]
+	return manifest.NewResolverOf(m, t.tasks).View(plant, group, station), nil
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"opsmon/app/account/manifest"
 	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
@@ -127,7 +128,7 @@ func readObject(text string) (any, string) {
 	if _, ok := v.(map[string]any); !ok {
 		return nil, `must be a string that holds a JSON object, such as "{\"home\":\"floor\"}"`
 	}
-	if n := len(encoded(v)); n > maxDashboard { // some characters take more bytes in the stored form
+	if n := len(manifest.Encode(v)); n > maxDashboard { // some characters take more bytes in the stored form
 		return nil, fmt.Sprintf("must be %d KiB or smaller; it has %d bytes", maxDashboard>>10, n)
 	}
 	if n := levels(v); n > maxObjectLevels {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"opsmon/app/account/manifest"
 	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
@@ -22,8 +23,8 @@ func updates() map[string][3]string {
 		"durationFormat": {`"days"`, `"minutes"`, ""}, "includeReasonCodes": {`["BRK","BRK","not yet"]`, `[]`, "null"}, "excludeReasonCodes": {`[]`, `["é\\\""]`, "null"},
 		"includeTaskListCodes": {`["HELP"]`, `["START","HELP"]`, "null"}, "excludeTaskListCodes": {`["START"]`, `[""]`, "null"},
 	}
-	for f := range flagCount {
-		if flags[f].top == LevelAccount {
+	for f := range manifest.FlagCount {
+		if f.Top() == manifest.LevelAccount {
 			fields[f.String()] = [3]string{`"on"`, `"off"`, "null"}
 		}
 	}
@@ -45,7 +46,7 @@ func TestUpdateFields(t *testing.T) {
 		if s, ok := v.(string); ok && name == "dashboardConfig" {
 			v = decode(t, []byte(s))
 		}
-		return string(encoded(v))
+		return string(manifest.Encode(v))
 	}
 	for name, texts := range fields {
 		t.Run(name, func(t *testing.T) {
@@ -73,7 +74,7 @@ func TestUpdateFields(t *testing.T) {
 						t.Errorf("%s is %s, want %s", place, got, want)
 					}
 				}
-				if got := string(encoded(at(t, decode(t, a.AppendAnswer(nil, false)), name))); got != want {
+				if got := string(manifest.Encode(at(t, decode(t, a.AppendAnswer(nil, false)), name))); got != want {
 					t.Errorf("the answer has %s, want %s", got, want)
 				}
 				h.clock.tick()
@@ -213,7 +214,7 @@ func TestResetWarehousePassword(t *testing.T) {
 		}
 	}
 	h.apply(edit(t, plantFile, `currency = "USD"`))
-	if got := h.field("warehousePassword"); got != string(encoded(*second.WarehousePassword)) {
+	if got := h.field("warehousePassword"); got != string(manifest.Encode(*second.WarehousePassword)) {
 		t.Errorf("the password is %s after a manifest", got)
 	}
 }

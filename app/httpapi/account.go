@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"opsmon/app/account"
+	"opsmon/app/account/manifest"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
 	"opsmon/app/httpapi/openapi"
@@ -185,7 +186,7 @@ func applied(result *account.ApplyResult, err error) (reply, error) {
 	}
 	shown := *result
 	if shown.Changes == nil {
-		shown.Changes = []account.Change{}
+		shown.Changes = []manifest.Change{}
 	}
 	shown.Warnings = append([]errdefs.Detail{}, errdefs.Cap(shown.Warnings)...)
 	return ok(shown)
@@ -312,7 +313,7 @@ func getProfile(c *call) (reply, error) {
 	a := snap.Account
 	out := profile{
 		session: sessionOf(c.p, a.FlagsOn()), Accounts: c.api.cfg.Auth.Memberships(c.p.Email), APIKey: c.key,
-		Account: profileAccount{a.ID, a.Domain, a.FlagOn(account.EnableLostProductionCost), a.DashboardConfig()},
+		Account: profileAccount{a.ID, a.Domain, a.FlagOn(manifest.EnableLostProductionCost), a.DashboardConfig()},
 	}
 	if c.p.Tablet() { // a tablet belongs to one account, with the role that it was paired with
 		out.Accounts = []auth.Membership{{Role: c.p.Role, AccountID: a.ID, Domain: a.Domain}}

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"net/http"
 
-	"opsmon/app/account"
+	"opsmon/app/account/manifest"
 	"opsmon/app/httpapi/openapi"
 )
 
@@ -34,21 +34,21 @@ func directoryRoutes() []route {
 //
 //openapi:schema Directory
 type directory struct {
-	Revision       uint64                 `json:"revision"` // of the configuration
-	Currency       *string                `json:"currency"` // ISO 4217
-	DurationFormat *string                `json:"durationFormat"`
-	Plants         []directoryPlant       `json:"plants"`
-	ShiftPatterns  []account.ShiftPattern `json:"shiftPatterns"`
-	SKUs           []directorySKU         `json:"skus"`
-	Reasons        []directoryReason      `json:"reasons"` // parents come before their children
+	Revision       uint64                  `json:"revision"` // of the configuration
+	Currency       *string                 `json:"currency"` // ISO 4217
+	DurationFormat *string                 `json:"durationFormat"`
+	Plants         []directoryPlant        `json:"plants"`
+	ShiftPatterns  []manifest.ShiftPattern `json:"shiftPatterns"`
+	SKUs           []directorySKU          `json:"skus"`
+	Reasons        []directoryReason       `json:"reasons"` // parents come before their children
 }
 
 type directoryPlant struct {
 	Code         string           `json:"code"`
 	Name         string           `json:"name"`
 	Timezone     string           `json:"timezone"`
-	DayStartHour account.Number   `json:"dayStartHour"`
-	WeekStartDay account.Number   `json:"weekStartDay"` // 0 = Monday
+	DayStartHour manifest.Number  `json:"dayStartHour"`
+	WeekStartDay manifest.Number  `json:"weekStartDay"` // 0 = Monday
 	Groups       []directoryGroup `json:"groups"`
 }
 
@@ -88,7 +88,7 @@ func getDirectory(c *call) (reply, error) {
 	}
 	d := directory{
 		Revision: snap.Account.Revision, Currency: m.Settings.Currency, DurationFormat: m.Settings.DurationFormat,
-		Plants: make([]directoryPlant, len(m.Plants)), ShiftPatterns: append([]account.ShiftPattern{}, m.ShiftPatterns...), SKUs: make([]directorySKU, len(m.SKUs)), Reasons: []directoryReason{},
+		Plants: make([]directoryPlant, len(m.Plants)), ShiftPatterns: append([]manifest.ShiftPattern{}, m.ShiftPatterns...), SKUs: make([]directorySKU, len(m.SKUs)), Reasons: []directoryReason{},
 	}
 	for i := range m.Plants {
 		d.Plants[i] = plantOf(&m.Plants[i])
@@ -100,7 +100,7 @@ func getDirectory(c *call) (reply, error) {
 	return ok(d)
 }
 
-func plantOf(p *account.Plant) directoryPlant {
+func plantOf(p *manifest.Plant) directoryPlant {
 	plant := directoryPlant{Code: p.Code, Name: p.Name, Timezone: p.Timezone, DayStartHour: p.DayStartHour, WeekStartDay: p.WeekStartDay, Groups: make([]directoryGroup, len(p.Groups))}
 	for i := range p.Groups {
 		g := &p.Groups[i]
@@ -113,7 +113,7 @@ func plantOf(p *account.Plant) directoryPlant {
 }
 
 // add appends reasons to the directory, each before its children.
-func (d *directory) add(reasons []account.Reason, parent *string) {
+func (d *directory) add(reasons []manifest.Reason, parent *string) {
 	for i := range reasons {
 		r := &reasons[i]
 		d.Reasons = append(d.Reasons, directoryReason{r.Code, r.Name, parent})

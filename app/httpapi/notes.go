@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"opsmon/app/account"
+	"opsmon/app/account/manifest"
 	"opsmon/app/auth"
 	"opsmon/app/engine/station"
 	"opsmon/app/httpapi/openapi"
@@ -92,7 +93,7 @@ func postStationAlert(c *call) (reply, error) {
 //
 //openapi:schema StationConfiguration
 type stationNow struct {
-	*account.StationView
+	*manifest.StationView
 	OperatorInitials *string `json:"currentOperatorInitials"` // initials of the operator; null if nobody works there
 	// Status as in GET /station; null if not known yet.
 	StatusCode     *string       `json:"statusCode"`
@@ -102,7 +103,7 @@ type stationNow struct {
 }
 
 // now adds the current note and status to a station's configuration.
-func (c *call) now(view *account.StationView) stationNow {
+func (c *call) now(view *manifest.StationView) stationNow {
 	var at account.LiveStation
 	if live := c.api.cfg.Floor.Account(c.p.AccountID); live != nil {
 		at = live.Station(view.Code)

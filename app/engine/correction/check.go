@@ -5,13 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"opsmon/app/account"
+	"opsmon/app/account/manifest"
 	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
 )
 
 // check validates a correction against the plans of its range, beyond its schema. Messages are those of a manifest.
-func check(plans []*station.Plan, codes []string, p *account.Patch) (problems []errdefs.Detail) {
+func check(plans []*station.Plan, codes []string, p *manifest.Patch) (problems []errdefs.Detail) {
 	problem := func(field, format string, args ...any) {
 		problems = append(problems, errdefs.Detail{Field: field, Issue: fmt.Sprintf(format, args...)})
 	}
@@ -55,13 +55,13 @@ func check(plans []*station.Plan, codes []string, p *account.Patch) (problems []
 }
 
 // within validates a patch against one plan.
-func within(plan *station.Plan, p *account.Patch) (problems []errdefs.Detail) {
+func within(plan *station.Plan, p *manifest.Patch) (problems []errdefs.Detail) {
 	problem := func(field, format string, args ...any) {
 		problems = append(problems, errdefs.Detail{Field: field, Issue: fmt.Sprintf(format, args...)})
 	}
 	then := fmt.Sprintf("revision %d of the manifest", plan.Revision)
 	m := p.Apply(plan.Manifest)
-	if code, ok := p.Station["shiftPatternCode"].(string); ok && !slices.ContainsFunc(m.ShiftPatterns, func(s account.ShiftPattern) bool { return s.Code == code }) {
+	if code, ok := p.Station["shiftPatternCode"].(string); ok && !slices.ContainsFunc(m.ShiftPatterns, func(s manifest.ShiftPattern) bool { return s.Code == code }) {
 		problem("changes.station.shiftPatternCode", "names the shift pattern %q, which is neither in changes.shiftPatterns nor in %s", errdefs.Shorten(code), then)
 	}
 	for i, fields := range p.SKUs {
@@ -72,7 +72,7 @@ func within(plan *station.Plan, p *account.Patch) (problems []errdefs.Detail) {
 				given = append(given, rate)
 			}
 		}
-		at := slices.IndexFunc(m.SKUs, func(k account.SKU) bool { return k.Code == fields["code"] })
+		at := slices.IndexFunc(m.SKUs, func(k manifest.SKU) bool { return k.Code == fields["code"] })
 		switch {
 		case at < 0:
 			problem(field+".code", "names the SKU %q, which is not in %s", errdefs.Shorten(fmt.Sprint(fields["code"])), then)
@@ -95,6 +95,6 @@ func within(plan *station.Plan, p *account.Patch) (problems []errdefs.Detail) {
 	return problems
 }
 
-func hasReason(tree []account.Reason, code any) bool {
-	return slices.ContainsFunc(tree, func(r account.Reason) bool { return r.Code == code || hasReason(r.Reasons, code) })
+func hasReason(tree []manifest.Reason, code any) bool {
+	return slices.ContainsFunc(tree, func(r manifest.Reason) bool { return r.Code == code || hasReason(r.Reasons, code) })
 }

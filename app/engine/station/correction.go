@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"opsmon/app/account"
+	"opsmon/app/account/manifest"
 	"opsmon/app/instant"
 	"opsmon/kv"
 	"opsmon/schema/strictjson"
@@ -39,7 +39,7 @@ type Correction struct {
 const MaxCorrections = 10_000
 
 // Patch decodes the changes.
-func (c *Correction) Patch() (*account.Patch, error) {
+func (c *Correction) Patch() (*manifest.Patch, error) {
 	tree, err := strictjson.Decode(c.Changes)
 	if err != nil {
 		return nil, fmt.Errorf("read correction %d: %w", c.Number, err)
@@ -49,7 +49,7 @@ func (c *Correction) Patch() (*account.Patch, error) {
 
 // PatchOf converts the changes of a correction, as decoded by strictjson, to a patch. It ignores values that do not
 // match the schema.
-func PatchOf(tree any) *account.Patch {
+func PatchOf(tree any) *manifest.Patch {
 	root, _ := tree.(map[string]any)
 	list := func(name string) (objects []map[string]any) {
 		items, _ := root[name].([]any)
@@ -60,7 +60,7 @@ func PatchOf(tree any) *account.Patch {
 		}
 		return objects
 	}
-	p := &account.Patch{SKUs: list("skus"), Reasons: list("reasons"), ShiftPatterns: list("shiftPatterns")}
+	p := &manifest.Patch{SKUs: list("skus"), Reasons: list("reasons"), ShiftPatterns: list("shiftPatterns")}
 	p.Station, _ = root["station"].(map[string]any)
 	return p
 }
@@ -156,7 +156,7 @@ type overlay struct {
 // laid is a correction in force.
 type laid struct {
 	*Correction
-	patch *account.Patch
+	patch *manifest.Patch
 }
 
 func newOverlay(list []Correction) *overlay {
@@ -257,8 +257,8 @@ func (o *overlay) corrected(p *Plan, code string, list []*laid, boundary int64) 
 	s := p.Of(code)
 	at := slices.IndexFunc(r.plants, func(x place) bool { return x.Code == s.Plant.Code })
 	plant := &r.plants[at]
-	group := &plant.Groups[slices.IndexFunc(plant.Groups, func(g account.StationGroup) bool { return g.Code == s.Group.Code })]
-	own := &group.Stations[slices.IndexFunc(group.Stations, func(x account.Station) bool { return x.Code == code })]
+	group := &plant.Groups[slices.IndexFunc(plant.Groups, func(g manifest.StationGroup) bool { return g.Code == s.Group.Code })]
+	own := &group.Stations[slices.IndexFunc(group.Stations, func(x manifest.Station) bool { return x.Code == code })]
 	for _, l := range list {
 		own = l.patch.ApplyTo(own)
 	}

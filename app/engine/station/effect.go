@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"opsmon/app/account"
+	"opsmon/app/account/manifest"
 	"opsmon/app/engine/energy"
 	"opsmon/app/engine/monitor"
 	"opsmon/kv"
@@ -57,7 +58,7 @@ type revisionChange struct {
 
 // EffectOf calculates the changes of a manifest relative to the one before, or nil for the first. It returns an error
 // if one of them is invalid.
-func EffectOf(was, is *account.Manifest) (account.Effect, error) {
+func EffectOf(was, is *manifest.Manifest) (account.Effect, error) {
 	e := &revisionChange{rules: map[string]digest{}, skus: map[string]product{}, parts: parts{}}
 	before := energy.Tariff{}
 	if was != nil {
@@ -100,7 +101,7 @@ func EffectOf(was, is *account.Manifest) (account.Effect, error) {
 }
 
 // products adds the changed SKUs.
-func (e *revisionChange) products(was, is *account.Manifest) {
+func (e *revisionChange) products(was, is *manifest.Manifest) {
 	old := map[string]product{}
 	if was != nil {
 		for i := range was.SKUs {
@@ -124,14 +125,14 @@ func (e *revisionChange) products(was, is *account.Manifest) {
 func sameArray[T any](a, b []T) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
 // tariffOf returns the tariff of a manifest without From.
-func tariffOf(m *account.Manifest) energy.Tariff {
+func tariffOf(m *manifest.Manifest) energy.Tariff {
 	price, co2 := m.Settings.ElectricalPricePerKwh, m.Settings.ElectricalCo2PerKwh
 	return energy.Tariff{Price: float(price), CO2: float(co2), HasPrice: price.Set(), HasCO2: co2.Set()}
 }
 
 // sameShape reports whether two manifests differ only in names and texts for people, prices, and the SKU fields of
 // product.
-func sameShape(a, b *account.Manifest) bool {
+func sameShape(a, b *manifest.Manifest) bool {
 	if !reflect.DeepEqual(plainSettings(a), plainSettings(b)) {
 		return false
 	}
@@ -141,15 +142,15 @@ func sameShape(a, b *account.Manifest) bool {
 	return reflect.DeepEqual(plainArrays(a), plainArrays(b))
 }
 
-func plainSettings(m *account.Manifest) account.Settings {
+func plainSettings(m *manifest.Manifest) manifest.Settings {
 	s := m.Settings
 	s.ElectricalPricePerKwh, s.ElectricalCo2PerKwh, s.Currency, s.DashboardConfig, s.DurationFormat = "", "", nil, nil, nil
 	return s
 }
 
 // plainArrays returns the arrays of a manifest without the fields that sameShape ignores.
-func plainArrays(m *account.Manifest) *account.Manifest {
-	p := &account.Manifest{
+func plainArrays(m *manifest.Manifest) *manifest.Manifest {
+	p := &manifest.Manifest{
 		ShiftPatterns: slices.Clone(m.ShiftPatterns), Reasons: plainReasons(m.Reasons), Tasks: m.Tasks, TaskLists: m.TaskLists,
 		SKUs: slices.Clone(m.SKUs), Plants: slices.Clone(m.Plants),
 	}
@@ -158,24 +159,24 @@ func plainArrays(m *account.Manifest) *account.Manifest {
 	}
 	for i := range p.SKUs {
 		k := &p.SKUs[i]
-		*k = account.SKU{Code: k.Code, AllowUseInQuickSchedule: k.AllowUseInQuickSchedule, StationCodes: k.StationCodes, StationGroupCodes: k.StationGroupCodes, TaskCodes: k.TaskCodes}
+		*k = manifest.SKU{Code: k.Code, AllowUseInQuickSchedule: k.AllowUseInQuickSchedule, StationCodes: k.StationCodes, StationGroupCodes: k.StationGroupCodes, TaskCodes: k.TaskCodes}
 	}
 	for i := range p.Plants {
 		plant := &p.Plants[i]
-		plant.Name, plant.Life, plant.Groups = "", account.Lifetime{}, slices.Clone(plant.Groups)
+		plant.Name, plant.Life, plant.Groups = "", manifest.Lifetime{}, slices.Clone(plant.Groups)
 		for j := range plant.Groups {
 			group := &plant.Groups[j]
-			group.Name, group.Life, group.Stations = "", account.Lifetime{}, slices.Clone(group.Stations)
+			group.Name, group.Life, group.Stations = "", manifest.Lifetime{}, slices.Clone(group.Stations)
 			for k := range group.Stations {
 				s := &group.Stations[k]
-				s.Name, s.Description, s.Life = "", nil, account.Lifetime{}
+				s.Name, s.Description, s.Life = "", nil, manifest.Lifetime{}
 			}
 		}
 	}
 	return p
 }
 
-func plainReasons(list []account.Reason) []account.Reason {
+func plainReasons(list []manifest.Reason) []manifest.Reason {
 	list = slices.Clone(list)
 	for i := range list {
 		r := &list[i]
@@ -225,8 +226,8 @@ func MigrateEffects(tx *kv.Tx) error {
 		return err
 	}
 	for _, id := range ids {
-		var was *account.Manifest
-		err := account.EachManifest(tx, id, func(r *account.Revision, is *account.Manifest) error {
+		var was *manifest.Manifest
+		err := account.EachManifest(tx, id, func(r *account.Revision, is *manifest.Manifest) error {
 			e, err := EffectOf(was, is)
 			if err != nil {
 				return err

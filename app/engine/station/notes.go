@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"opsmon/app/account"
+	"opsmon/app/account/manifest"
 	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
@@ -138,7 +139,7 @@ func (b *Notes) staffed(accountID, stationCode string) error {
 		return err
 	}
 	st, err := snap.Resolve(stationCode)
-	if err == nil && st.Flags[account.EnableMeterOnly.String()].Value == "on" {
+	if err == nil && st.Flags[manifest.EnableMeterOnly.String()].Value == "on" {
 		return errdefs.InvalidField("stationCode", "must be a station that somebody works at; %s is an energy meter", stationCode)
 	}
 	return err

@@ -3,7 +3,7 @@ package station
 import (
 	"time"
 
-	"opsmon/app/account"
+	"opsmon/app/account/manifest"
 	"opsmon/app/engine/calendar"
 )
 
@@ -14,7 +14,7 @@ type Plan struct {
 	From     int64      // when it came into force, ms
 	Stations []*Station // in the manifest's order
 	Plants   []PlantOf
-	Manifest *account.Manifest
+	Manifest *manifest.Manifest
 
 	byCode  map[string]*Station
 	options Options
@@ -69,12 +69,12 @@ type Options struct {
 
 // Resolve returns the plan of a manifest, which must not change afterwards. It returns an error if the manifest is
 // invalid, for example because a time zone is unknown.
-func Resolve(m *account.Manifest, revision, from int64, o Options) (*Plan, error) {
+func Resolve(m *manifest.Manifest, revision, from int64, o Options) (*Plan, error) {
 	return resolveLike(nil, m, revision, from, o)
 }
 
 // resolveLike is Resolve of a manifest whose rules equal those of a plan, which it reuses.
-func resolveLike(same *Plan, m *account.Manifest, revision, from int64, o Options) (*Plan, error) {
+func resolveLike(same *Plan, m *manifest.Manifest, revision, from int64, o Options) (*Plan, error) {
 	r, err := newResolver(m, revision, o)
 	if err != nil {
 		return nil, err

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"opsmon/app/account"
+	"opsmon/app/account/manifest"
 	"opsmon/app/engine/calendar"
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/oee"
@@ -14,15 +14,15 @@ import (
 
 // resolver resolves the stations of one manifest. It must be used by one goroutine at a time.
 type resolver struct {
-	*account.Resolver
-	m        *account.Manifest
+	*manifest.Resolver
+	m        *manifest.Manifest
 	revision int64
 	options  Options
 
 	plants    []place
 	calendars map[string]calendarOf
-	reasons   map[*account.ReasonView]reasonsOf
-	skusOf    map[**account.SKU]map[string]*account.SKU
+	reasons   map[*manifest.ReasonView]reasonsOf
+	skusOf    map[**manifest.SKU]map[string]*manifest.SKU
 
 	skus        monitor.SKUs // all of the account's: a schedule may have one that can no longer be selected
 	values      map[string]float64
@@ -34,7 +34,7 @@ type resolver struct {
 
 // place is a plant with the values shared by its stations.
 type place struct {
-	*account.Plant
+	*manifest.Plant
 	zone *time.Location
 }
 
@@ -49,10 +49,10 @@ type reasonsOf struct {
 	digest digest // of causes
 }
 
-func newResolver(m *account.Manifest, revision int64, o Options) (*resolver, error) {
+func newResolver(m *manifest.Manifest, revision int64, o Options) (*resolver, error) {
 	r := &resolver{
-		Resolver: account.NewResolver(m), m: m, revision: revision, options: o,
-		calendars: map[string]calendarOf{}, reasons: map[*account.ReasonView]reasonsOf{}, skusOf: map[**account.SKU]map[string]*account.SKU{},
+		Resolver: manifest.NewResolver(m), m: m, revision: revision, options: o,
+		calendars: map[string]calendarOf{}, reasons: map[*manifest.ReasonView]reasonsOf{}, skusOf: map[**manifest.SKU]map[string]*manifest.SKU{},
 		skus: make(monitor.SKUs, len(m.SKUs)), values: map[string]float64{}, roles: map[string]oee.Role{}, parts: parts{},
 	}
 	for i := range m.Plants {
@@ -94,7 +94,7 @@ func (r *resolver) each(use func(p *place, s *Station)) error {
 }
 
 // collectRoles collects the roles of all reasons: a stop keeps its cause even if that can no longer be selected.
-func (r *resolver) collectRoles(reasons []account.Reason) {
+func (r *resolver) collectRoles(reasons []manifest.Reason) {
 	for i := range reasons {
 		if role := roleOf(reasons[i].OEE); role != oee.RoleNone {
 			r.roles[reasons[i].Code] = role
@@ -104,7 +104,7 @@ func (r *resolver) collectRoles(reasons []account.Reason) {
 }
 
 // calendar returns the calendar of a plant with a shift pattern; nil: no pattern.
-func (r *resolver) calendar(p *place, pattern *account.ShiftPattern) (*calendar.Calendar, digest, error) {
+func (r *resolver) calendar(p *place, pattern *manifest.ShiftPattern) (*calendar.Calendar, digest, error) {
 	key := p.Code + "\n"
 	if pattern != nil {
 		key += "pattern " + pattern.Code
@@ -129,8 +129,8 @@ func (r *resolver) calendar(p *place, pattern *account.ShiftPattern) (*calendar.
 }
 
 // reasonsAt returns the selectable reasons of a tree. Trees shared by stations are processed once.
-func (r *resolver) reasonsAt(tree []account.ReasonView) (reasonsOf, error) {
-	var key *account.ReasonView
+func (r *resolver) reasonsAt(tree []manifest.ReasonView) (reasonsOf, error) {
+	var key *manifest.ReasonView
 	if len(tree) > 0 {
 		key = &tree[0]
 	}
@@ -145,7 +145,7 @@ func (r *resolver) reasonsAt(tree []account.ReasonView) (reasonsOf, error) {
 	return made, err
 }
 
-func (o *reasonsOf) collect(tree []account.ReasonView) {
+func (o *reasonsOf) collect(tree []manifest.ReasonView) {
 	for i := range tree {
 		v := &tree[i]
 		if !v.Heading {
@@ -172,14 +172,14 @@ func (o *reasonsOf) collect(tree []account.ReasonView) {
 }
 
 // skusAt returns the SKUs of a list by code. Shared lists become one map.
-func (r *resolver) skusAt(list []*account.SKU) map[string]*account.SKU {
-	var key **account.SKU
+func (r *resolver) skusAt(list []*manifest.SKU) map[string]*manifest.SKU {
+	var key **manifest.SKU
 	if len(list) > 0 {
 		key = &list[0]
 	}
 	made, ok := r.skusOf[key]
 	if !ok {
-		made = make(map[string]*account.SKU, len(list))
+		made = make(map[string]*manifest.SKU, len(list))
 		for _, k := range list {
 			made[k.Code] = k
 		}
@@ -189,14 +189,14 @@ func (r *resolver) skusAt(list []*account.SKU) map[string]*account.SKU {
 }
 
 // station resolves one station of a group. group and own may be changed copies of those in the manifest.
-func (r *resolver) station(p *place, group *account.StationGroup, own *account.Station) (*Station, error) {
+func (r *resolver) station(p *place, group *manifest.StationGroup, own *manifest.Station) (*Station, error) {
 	v := r.Resolve(p.Plant, group, own)
 	filled := own.WithDefaults()
 	s := &Station{
 		Code: own.Code, Name: own.Name, Plant: Plant{p.Code, p.Name}, Group: Group{group.Code, group.Name}, Zone: p.zone,
 		Flags: v.Flags, Headings: v.Reasons, SKUs: r.skusAt(v.SKUs), TaskLists: v.TaskLists, Settings: &filled,
 	}
-	var pattern *account.ShiftPattern
+	var pattern *manifest.ShiftPattern
 	if v.ShiftPattern != nil {
 		pattern, s.Pattern = &v.ShiftPattern.ShiftPattern, v.ShiftPattern.Code
 	}
@@ -213,7 +213,7 @@ func (r *resolver) station(p *place, group *account.StationGroup, own *account.S
 	if err != nil {
 		return nil, err
 	}
-	money, _ := s.Flag(account.EnableLostProductionCost.String())
+	money, _ := s.Flag(manifest.EnableLostProductionCost.String())
 	s.Rules = &Rules{
 		Code: own.Code, Calendar: cal, Monitor: r.engine(s, cal, reasons.causes),
 		OEE: oee.Config{Calendar: cal, Roles: r.roles, Money: money, Values: r.values, IdleCostPerMinute: float(filled.IdleCostPerMinute)},
@@ -233,12 +233,12 @@ func (r *resolver) fix(rules *Rules) (err error) {
 // engine returns the engine's configuration of a station with resolved flags and settings.
 func (r *resolver) engine(s *Station, cal *calendar.Calendar, causes map[string]bool) *monitor.Config {
 	f := s.Settings
-	on := func(flag account.Flag) bool { v, _ := s.Flag(flag.String()); return v }
+	on := func(flag manifest.Flag) bool { v, _ := s.Flag(flag.String()); return v }
 	return &monitor.Config{
 		Revision: r.revision, Calendar: cal,
 		AliveTimeout:    r.options.AliveTimeout,
 		Spread:          r.options.Spread,
-		AlwaysConnected: on(account.EnableAlwaysConnected), SchedulingOnly: on(account.EnableSchedulingOnly), MeterOnly: on(account.EnableMeterOnly),
+		AlwaysConnected: on(manifest.EnableAlwaysConnected), SchedulingOnly: on(manifest.EnableSchedulingOnly), MeterOnly: on(manifest.EnableMeterOnly),
 		SpeedScale: float(f.SpeedScale), SpeedOffset: float(f.SpeedOffset), SpeedToProductionRatio: float(f.SpeedToProductionRatio),
 		DowntimeMode: downtimeModes[*f.DowntimeDetectionMode], UtilisationThreshold: f.UtilisationDowntimeThreshold.Int(), SlowThreshold: f.SlowDurationThreshold.Int(),
 		ForceShiftTime: *f.ForceAllShiftTimeAsPlannedProduction,
@@ -246,7 +246,7 @@ func (r *resolver) engine(s *Station, cal *calendar.Calendar, causes map[string]
 		HoldOn:          f.ProductiveHoldOnTime.Int(),
 		Rate:            monitor.Rate{CycleTime: float(f.CycleTime), UnitsPerMinute: float(f.UnitsPerMinute), UnitsPerHour: float(f.UnitsPerHour)},
 		MinimumCycle:    f.MinimumCycleTime.Int(),
-		LineSpeedTarget: float(f.LineSpeedTarget), EditPartsPerCycle: on(account.EnableEditPartsPerCycle),
+		LineSpeedTarget: float(f.LineSpeedTarget), EditPartsPerCycle: on(manifest.EnableEditPartsPerCycle),
 		MaxUnits: r.m.Settings.MaxProductionCountPerSchedule.Int(),
 		SKUs:     r.skus, Causes: causes,
 	}
@@ -261,7 +261,7 @@ var productiveModes = map[string]monitor.ProductiveMode{
 }
 
 // productOf returns the fields of a SKU that figures need.
-func productOf(k *account.SKU) product {
+func productOf(k *manifest.SKU) product {
 	p := product{Value: float(k.Value), HasValue: k.Value.Set()}
 	p.SKU = monitor.SKU{
 		Rate:          monitor.Rate{CycleTime: float(k.CycleTime), UnitsPerMinute: float(k.UnitsPerMinute), UnitsPerHour: float(k.UnitsPerHour)},
@@ -294,4 +294,4 @@ func roleOf(text *string) oee.Role {
 const largest = 1e9
 
 // float returns a number of the manifest; 0: not set.
-func float(n account.Number) float64 { return min(n.Float(), largest) }
+func float(n manifest.Number) float64 { return min(n.Float(), largest) }

@@ -30,7 +30,7 @@ import (
 	"math"
 	"time"
 
-	"opsmon/app/account"
+	"opsmon/app/account/manifest"
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/oee"
 	"opsmon/app/errdefs"
@@ -46,13 +46,13 @@ type Station struct {
 	Zone       *time.Location
 	Pattern    string // code of the shift pattern; "": none, all time is shift time
 
-	Flags     map[string]account.Decision // every flag by name
-	Reasons   map[string]Reason           // the selectable ones by code
-	Headings  []account.ReasonView        // the same as a tree with headings
-	SKUs      map[string]*account.SKU     // the ones that can be scheduled, by code
-	TaskLists []account.TaskListView
-	Archived  bool             // removed from the manifest; all other fields are as they last were
-	Settings  *account.Station // the manifest's settings with defaults filled in
+	Flags     map[string]manifest.Decision // every flag by name
+	Reasons   map[string]Reason            // the selectable ones by code
+	Headings  []manifest.ReasonView        // the same as a tree with headings
+	SKUs      map[string]*manifest.SKU     // the ones that can be scheduled, by code
+	TaskLists []manifest.TaskListView
+	Archived  bool              // removed from the manifest; all other fields are as they last were
+	Settings  *manifest.Station // the manifest's settings with defaults filled in
 }
 
 // Plant identifies a plant.
@@ -70,7 +70,7 @@ type Reason struct {
 }
 
 // Flag reports whether a flag is on at the station, and the level that decided. An unknown flag is off.
-func (s *Station) Flag(name string) (on bool, from account.Level) {
+func (s *Station) Flag(name string) (on bool, from manifest.Level) {
 	d := s.Flags[name]
 	return d.Value == "on", d.From
 }
@@ -81,7 +81,7 @@ func (s *Station) Refuse(flag string) error {
 	switch {
 	case on:
 		return nil
-	case from == account.LevelDefault:
+	case from == manifest.LevelDefault:
 		return errdefs.New(errdefs.Forbidden, "%s is off at station %s: no level sets it, and off is its default", flag, s.Code)
 	}
 	return errdefs.New(errdefs.Forbidden, "%s is off at station %s: the %s decides so", flag, s.Code, from)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"opsmon/app/account"
+	"opsmon/app/account/manifest"
 	"opsmon/app/demo"
 	"opsmon/app/engine/calendar"
 	"opsmon/app/engine/energy"
@@ -232,7 +232,7 @@ func TestRefuse(t *testing.T) {
 			t.Errorf("%s at %s: %v, want %s", c.flag, c.station, err, c.want)
 		}
 	}
-	if on, from := resolved(t, doc, "PRESS-2").Flag("enableManualDowntime"); !on || from != account.LevelStation {
+	if on, from := resolved(t, doc, "PRESS-2").Flag("enableManualDowntime"); !on || from != manifest.LevelStation {
 		t.Errorf("flag is %v by %v", on, from)
 	}
 }

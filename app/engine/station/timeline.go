@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"opsmon/app/account"
+	"opsmon/app/account/manifest"
 	"opsmon/app/engine/monitor"
 	"opsmon/app/errdefs"
 	"opsmon/kv"
@@ -15,8 +16,8 @@ import (
 // Accounts is the part of package account that Timelines needs.
 type Accounts interface {
 	Get(accountID string) (*account.Snapshot, error)
-	ManifestOf(accountID string, number uint64) (*account.Manifest, error)
-	GoneStations(accountID string) (map[string]account.Lifetime, error)
+	ManifestOf(accountID string, number uint64) (*manifest.Manifest, error)
+	GoneStations(accountID string) (map[string]manifest.Lifetime, error)
 }
 
 // Config has the dependencies of Timelines.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"opsmon/app/account"
+	"opsmon/app/account/manifest"
 	"opsmon/app/engine/energy"
 	"opsmon/app/errdefs"
 )
@@ -277,7 +278,7 @@ type interrupted struct {
 	before func()
 }
 
-func (x *interrupted) GoneStations(accountID string) (map[string]account.Lifetime, error) {
+func (x *interrupted) GoneStations(accountID string) (map[string]manifest.Lifetime, error) {
 	if before := x.before; before != nil {
 		x.before = nil
 		before()

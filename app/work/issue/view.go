@@ -3,7 +3,7 @@ package issue
 import (
 	"slices"
 
-	"opsmon/app/account"
+	"opsmon/app/account/manifest"
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/station"
 	"opsmon/app/instant"
@@ -171,8 +171,8 @@ func textOrNil(s string) *string {
 
 // heading reports whether a code is a heading in the station's tree of reasons.
 func heading(s *station.Station, code string) bool {
-	var find func(list []account.ReasonView) bool
-	find = func(list []account.ReasonView) bool {
+	var find func(list []manifest.ReasonView) bool
+	find = func(list []manifest.ReasonView) bool {
 		for i := range list {
 			if list[i].Code == code && list[i].Heading || find(list[i].Reasons) {
 				return true

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"opsmon/app/account"
+	"opsmon/app/account/manifest"
 	"opsmon/app/cron"
 	"opsmon/app/engine/station"
 )
@@ -76,7 +76,7 @@ func listed(s *station.Station) (asks []ask) {
 }
 
 // textOf returns the texts of a Task in a list; l is nil for a Task of a SKU.
-func textOf(l *account.TaskListView, t *account.TaskView) Text {
+func textOf(l *manifest.TaskListView, t *manifest.TaskView) Text {
 	text := Text{TaskCode: t.Code, Title: t.Title, RequireNotes: t.RequireNotes, Order: t.Order.Float()}
 	if t.Description != nil {
 		text.Description = *t.Description
@@ -87,7 +87,7 @@ func textOf(l *account.TaskListView, t *account.TaskView) Text {
 	return text
 }
 
-func newAsk(text Text, trigger *account.Trigger, zone *time.Location) (a ask, ok bool) {
+func newAsk(text Text, trigger *manifest.Trigger, zone *time.Location) (a ask, ok bool) {
 	a = ask{text: text, zone: zone}
 	a.text.Trigger = OnDemand
 	if trigger == nil {

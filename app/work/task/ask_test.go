@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"opsmon/app/account"
+	"opsmon/app/account/manifest"
 	"opsmon/app/instant"
 )
 
@@ -33,7 +33,7 @@ func ms(t testing.TB, text string) int64 {
 // cronAsk returns a Task of a list with a cron trigger; minutes "": no availableBeforeDeadlineMinutes.
 func cronAsk(t testing.TB, code, pattern, minutes, zoneName string) ask {
 	t.Helper()
-	a, ok := newAsk(Text{TaskCode: code, ListCode: "L"}, &account.Trigger{Type: "cron", Pattern: pattern, AvailableBeforeDeadlineMinutes: account.Number(minutes)}, zone(t, zoneName))
+	a, ok := newAsk(Text{TaskCode: code, ListCode: "L"}, &manifest.Trigger{Type: "cron", Pattern: pattern, AvailableBeforeDeadlineMinutes: manifest.Number(minutes)}, zone(t, zoneName))
 	if !ok {
 		t.Fatalf("%q is no pattern", pattern)
 	}

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"slices"
 
-	"opsmon/app/account"
+	"opsmon/app/account/manifest"
 	"opsmon/app/errdefs"
 	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
-type listView = account.TaskListView
+type listView = manifest.TaskListView
 
 // View is a Task of a list that fell due at a station, with the texts of that time.
 //

@@ -1,11 +1,9 @@
-package account
+package manifest
 
 import (
 	"cmp"
 	"reflect"
 	"slices"
-
-	"opsmon/app/errdefs"
 )
 
 // StationView is a station's resolved configuration: what holds there and which level decided it
@@ -101,45 +99,10 @@ type ShiftPatternView struct {
 	From Level `json:"from"`
 }
 
-// Resolve returns the configuration in force at a station; errdefs.NotFound for an unknown station.
-func (s *Snapshot) Resolve(stationCode string) (*StationView, error) {
-	t, err := s.arrays.typed()
-	if err != nil {
-		return nil, err
-	}
-	m, err := s.Manifest()
-	if err != nil {
-		return nil, err
-	}
-	ref, ok := t.stations[stationCode]
-	if !ok {
-		return nil, errdefs.New(errdefs.NotFound, "there is no station with this code")
-	}
-	plant := &m.Plants[ref.plant]
-	group := &plant.Groups[ref.group]
-	station := &group.Stations[ref.station]
-	r := newResolver(m, t.tasks).Resolve(plant, group, station)
-	v := &StationView{
-		Code: station.Code, Name: station.Name,
-		Plant:        PlantRef{plant.Code, plant.Name, plant.Timezone},
-		Group:        Ref{group.Code, group.Name},
-		Flags:        r.Flags,
-		Reasons:      r.Reasons,
-		TaskLists:    r.TaskLists,
-		ShiftPattern: r.ShiftPattern,
-		SKUs:         make([]SKURef, len(r.SKUs)),
-		Settings:     station.settings(),
-	}
-	for i, k := range r.SKUs {
-		v.SKUs[i] = SKURef{Ref{k.Code, k.Name}, k.AllowUseInQuickSchedule != nil && *k.AllowUseInQuickSchedule}
-	}
-	return v, nil
-}
-
 // resolveFlags finds, for each flag, the lowest level that sets it on or off (http-api.md 2.2).
 func resolveFlags(levels [4]Flags) map[string]Decision {
-	out := make(map[string]Decision, flagCount)
-	for f := range flagCount {
+	out := make(map[string]Decision, FlagCount)
+	for f := range FlagCount {
 		d := Decision{Value: "off", From: LevelDefault}
 		for i := range levels {
 			level := &levels[i]
@@ -228,8 +191,8 @@ func (r *Resolver) taskLists(levels []*Lists) []TaskListView {
 	return out
 }
 
-// tasksByList returns the Tasks of every list by their order in it; equal orders as in the manifest.
-func (m *Manifest) tasksByList() map[string][]TaskView {
+// TasksByList returns the Tasks of every list by their order in it; equal orders as in the manifest.
+func (m *Manifest) TasksByList() map[string][]TaskView {
 	lists := make(map[string][]TaskView, len(m.TaskLists))
 	for i := range m.TaskLists {
 		lists[m.TaskLists[i].Code] = []TaskView{} // JSON shows an empty list, not null

@@ -1,4 +1,4 @@
-package account
+package manifest
 
 import (
 	"encoding/json"
@@ -28,27 +28,27 @@ type Change struct {
 // maxChanges is the maximum number of changes in an answer; the total is next to them.
 const maxChanges = 1000
 
-// differ collects changes. Beyond maxChanges it only counts them.
-type differ struct {
-	changes []Change
-	total   int
+// Differences collects changes. Beyond maxChanges it only counts them.
+type Differences struct {
+	Changes []Change
+	Total   int
 }
 
-func (d *differ) add(c Change) {
-	d.total++
-	if len(d.changes) < maxChanges {
-		d.changes = append(d.changes, c)
+func (d *Differences) add(c Change) {
+	d.Total++
+	if len(d.Changes) < maxChanges {
+		d.Changes = append(d.Changes, c)
 	}
 }
 
 // room reports whether another change would be listed. Otherwise its values need not be built.
-func (d *differ) room() bool { return len(d.changes) < maxChanges }
+func (d *Differences) room() bool { return len(d.Changes) < maxChanges }
 
-// diff compares the content of two manifests without system fields, and sets the lifetimes in new: an added entity
-// appears at now, a changed one changes at now, others retain theirs. life.gone returns the lifetimes of entities
+// Diff compares the content of two manifests without system fields, and sets the lifetimes in new: an added entity
+// appears at now, a changed one changes at now, others retain theirs. life.Gone returns the lifetimes of entities
 // that are only in earlier manifests.
-func diff(old, new *Manifest, life *lifetimes) *differ {
-	d := &differ{}
+func Diff(old, new *Manifest, life *Lifetimes) *Differences {
+	d := &Differences{}
 	d.structs("", reflect.ValueOf(&old.Settings).Elem(), reflect.ValueOf(&new.Settings).Elem())
 	entities(d, "shiftPatterns", old.ShiftPatterns, new.ShiftPatterns, func(p *ShiftPattern) string { return p.Code })
 	d.reasons(old.Reasons, new.Reasons)
@@ -60,7 +60,7 @@ func diff(old, new *Manifest, life *lifetimes) *differ {
 }
 
 // entities compares two lists of entities with codes.
-func entities[T any](d *differ, name string, old, new []T, code func(*T) string) {
+func entities[T any](d *Differences, name string, old, new []T, code func(*T) string) {
 	before := make(map[string]*T, len(old))
 	for i := range old {
 		before[code(&old[i])] = &old[i]
@@ -91,13 +91,13 @@ func entities[T any](d *differ, name string, old, new []T, code func(*T) string)
 }
 
 // order reports a changed order of the codes that are in both lists.
-func (d *differ) order(path string, old, new []string) {
+func (d *Differences) order(path string, old, new []string) {
 	if !slices.Equal(old, new) {
 		d.add(Change{Path: path, Kind: "changed", From: old, To: new})
 	}
 }
 
-func (d *differ) whole(path, kind string, from, to reflect.Value) {
+func (d *Differences) whole(path, kind string, from, to reflect.Value) {
 	c := Change{Path: path, Kind: kind}
 	if d.room() {
 		if from.IsValid() {
@@ -111,7 +111,7 @@ func (d *differ) whole(path, kind string, from, to reflect.Value) {
 }
 
 // structs compares two structs of one type field by field.
-func (d *differ) structs(prefix string, old, new reflect.Value) {
+func (d *Differences) structs(prefix string, old, new reflect.Value) {
 	p := planOf(old.Type())
 	for _, f := range p.ordered {
 		a, b := old.FieldByIndex(f.index), new.FieldByIndex(f.index)
@@ -122,7 +122,7 @@ func (d *differ) structs(prefix string, old, new reflect.Value) {
 	}
 	if p.flags >= 0 {
 		a, b := old.Field(p.flags).Interface().(Flags), new.Field(p.flags).Interface().(Flags)
-		for f := range flagCount {
+		for f := range FlagCount {
 			if a[f] != b[f] {
 				d.add(Change{Path: prefix + f.String(), Kind: kindOf(reflect.ValueOf(a[f]), reflect.ValueOf(b[f])), From: flagJSON(a[f]), To: flagJSON(b[f])})
 			}
@@ -132,7 +132,7 @@ func (d *differ) structs(prefix string, old, new reflect.Value) {
 		a, b := old.Field(p.extra).Interface().(Extra), new.Field(p.extra).Interface().(Extra)
 		for _, name := range extraNames(a, b) {
 			x, y := a[name], b[name]
-			if equalJSON(x, y) {
+			if EqualJSON(x, y) {
 				continue
 			}
 			kind := "changed"
@@ -149,9 +149,9 @@ func (d *differ) structs(prefix string, old, new reflect.Value) {
 // extraNames returns the names in either of two Extras, in alphabetical order.
 func extraNames(a, b Extra) []string {
 	if len(a) == 0 {
-		return sortedKeys(b)
+		return SortedKeys(b)
 	}
-	names := sortedKeys(a)
+	names := SortedKeys(a)
 	for name := range b {
 		if _, both := a[name]; !both {
 			names = append(names, name)
@@ -208,9 +208,9 @@ func equal(a, b reflect.Value) bool {
 	case reflect.Map:
 		if x, ok := a.Interface().(Extra); ok {
 			y := b.Interface().(Extra)
-			return !slices.ContainsFunc(extraNames(x, y), func(name string) bool { return !equalJSON(x[name], y[name]) })
+			return !slices.ContainsFunc(extraNames(x, y), func(name string) bool { return !EqualJSON(x[name], y[name]) })
 		}
-		return a.IsNil() == b.IsNil() && equalJSON(a.Interface(), b.Interface())
+		return a.IsNil() == b.IsNil() && EqualJSON(a.Interface(), b.Interface())
 	case reflect.Struct:
 		for i := range a.NumField() {
 			if !equal(a.Field(i), b.Field(i)) {
@@ -222,8 +222,8 @@ func equal(a, b reflect.Value) bool {
 	panic("account: equal of " + a.Type().String())
 }
 
-// equalJSON compares decoded JSON. In free-form data null is an ordinary value.
-func equalJSON(a, b any) bool {
+// EqualJSON compares decoded JSON. In free-form data null is an ordinary value.
+func EqualJSON(a, b any) bool {
 	switch x := a.(type) {
 	case map[string]any:
 		y, ok := b.(map[string]any)
@@ -231,7 +231,7 @@ func equalJSON(a, b any) bool {
 			return false
 		}
 		for k, v := range x {
-			if w, both := y[k]; !both || !equalJSON(v, w) {
+			if w, both := y[k]; !both || !EqualJSON(v, w) {
 				return false
 			}
 		}
@@ -242,7 +242,7 @@ func equalJSON(a, b any) bool {
 			return false
 		}
 		for i := range x {
-			if !equalJSON(x[i], y[i]) {
+			if !EqualJSON(x[i], y[i]) {
 				return false
 			}
 		}
@@ -297,7 +297,8 @@ func object(v reflect.Value) map[string]any {
 	return o
 }
 
-func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
+// SortedKeys returns the names of an object in order.
+func SortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
 // reasonTree is one of two reason trees being compared. Codes are numbered across both trees, which compares a long
 // code of a parent with many children only once; 0 is no code.
@@ -335,7 +336,7 @@ func (t *reasonTree) code(n int) any {
 }
 
 // reasons compares the reason trees: a reason may move.
-func (d *differ) reasons(oldList, newList []Reason) {
+func (d *Differences) reasons(oldList, newList []Reason) {
 	numbers := map[string]int{}
 	old, new := newReasonTree(oldList, numbers), newReasonTree(newList, numbers)
 	siblings := map[int]*[2][]string{} // by parent: the codes that remain below it, before and after

@@ -1,4 +1,4 @@
-package account
+package manifest
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ import (
 type checker struct {
 	m        *Manifest
 	now      time.Time
-	shapes   map[string]bool // paths of the schema's violations
+	shapes   Shapes
 	problems []errdefs.Detail
 	warnings []errdefs.Detail
 
@@ -36,16 +36,16 @@ type gap struct {
 const (
 	// maxFindings is the maximum number of problems, and of warnings. An answer lists the first hundred; the bound
 	// limits the memory for a large document full of mistakes.
-	maxFindings = schema.MaxViolations
+	MaxFindings = schema.MaxViolations
 
 	// maxSearches bounds the cost of cron patterns: each distinct pattern is evaluated once per time zone, which
 	// takes up to 0.1 ms. No real plant has as many.
 	maxSearches = 10_000
 )
 
-// check applies the rules that a schema cannot express. It skips values at or below a path in shapes, which the
+// Check applies the rules that a schema cannot express. It skips values at or below a path in shapes, which the
 // schema has already reported. now bounds the search for the next times of a pattern.
-func check(m *Manifest, shapes map[string]bool, now time.Time) (problems, warnings []errdefs.Detail) {
+func Check(m *Manifest, shapes Shapes, now time.Time) (problems, warnings []errdefs.Detail) {
 	c := &checker{m: m, now: now, shapes: shapes, gaps: map[string]gap{}}
 	c.collect()
 	c.currency()
@@ -56,10 +56,13 @@ func check(m *Manifest, shapes map[string]bool, now time.Time) (problems, warnin
 	return c.problems, c.warnings
 }
 
-// broken reports whether the schema has reported the value at a path, or one that contains it.
-func (c *checker) broken(path string) bool {
-	for len(c.shapes) > 0 {
-		if c.shapes[path] {
+// Shapes are the paths of the values that the schema has reported.
+type Shapes map[string]bool
+
+// Broken reports whether the schema has reported the value at a path, or one that contains it.
+func (s Shapes) Broken(path string) bool {
+	for len(s) > 0 {
+		if s[path] {
 			return true
 		}
 		if path == "" {
@@ -71,14 +74,14 @@ func (c *checker) broken(path string) bool {
 }
 
 func (c *checker) problem(path, format string, args ...any) {
-	if len(c.problems) == maxFindings || c.broken(path) {
+	if len(c.problems) == MaxFindings || c.shapes.Broken(path) {
 		return
 	}
 	c.problems = append(c.problems, errdefs.Detail{Field: path, Issue: fmt.Sprintf(format, args...)})
 }
 
 func (c *checker) warn(path, format string, args ...any) {
-	if len(c.warnings) == maxFindings {
+	if len(c.warnings) == MaxFindings {
 		return
 	}
 	c.warnings = append(c.warnings, errdefs.Detail{Field: path, Issue: fmt.Sprintf(format, args...)})
@@ -86,7 +89,7 @@ func (c *checker) warn(path, format string, args ...any) {
 
 // unique records a code and reports a duplicate. A code that is missing or not a string is empty here and is skipped.
 func (c *checker) unique(seen map[string]string, path, what, code, within string) {
-	if code == "" && c.broken(path) {
+	if code == "" && c.shapes.Broken(path) {
 		return
 	}
 	if first, dup := seen[code]; dup {
@@ -180,7 +183,7 @@ func (c *checker) reasonTree(path string, reasons []Reason) {
 }
 
 func (c *checker) extra(path string, extra Extra) {
-	for _, name := range sortedKeys(extra) {
+	for _, name := range SortedKeys(extra) {
 		c.warn(strictjson.AppendKey(path, name), "is not a field that this version knows; it is kept as sent")
 	}
 }

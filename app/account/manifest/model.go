@@ -1,4 +1,7 @@
-package account
+// Package manifest is the configuration document of an account (http-api.md section 2): its model, its flags, the rules
+// that a schema cannot express, the differences between two documents, and what is in force at a station. It stores
+// nothing; package account does.
+package manifest
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package account
+package manifest
 
 // Level is the level of the account's tree that makes a setting (http-api.md 2.2).
 //
@@ -44,7 +44,7 @@ const (
 	EnableAlwaysConnected
 	EnableSchedulingOnly
 	EnableMeterOnly
-	flagCount
+	FlagCount
 )
 
 // flagInfo is a flag's name and the levels between which it may be set.
@@ -53,7 +53,7 @@ type flagInfo struct {
 	top, bottom Level
 }
 
-var flags = [flagCount]flagInfo{
+var flags = [FlagCount]flagInfo{
 	EnableTasks:                      {"enableTasks", LevelAccount, LevelAccount},
 	EnableCycleTimeAnalysis:          {"enableCycleTimeAnalysis", LevelAccount, LevelAccount},
 	EnableLostProductionCost:         {"enableLostProductionCost", LevelAccount, LevelAccount},
@@ -74,12 +74,18 @@ var flags = [flagCount]flagInfo{
 }
 
 var flagByName = func() map[string]Flag {
-	m := make(map[string]Flag, flagCount)
-	for f := range flagCount {
+	m := make(map[string]Flag, FlagCount)
+	for f := range FlagCount {
 		m[flags[f].name] = f
 	}
 	return m
 }()
+
+// Top returns the highest level that may set the flag.
+func (f Flag) Top() Level { return flags[f].top }
+
+// Bottom returns the lowest level that may set the flag.
+func (f Flag) Bottom() Level { return flags[f].bottom }
 
 // String returns the flag's name, e.g. "enableTasks".
 func (f Flag) String() string { return flags[f].name }
@@ -116,4 +122,4 @@ func parseFlagValue(s string) FlagValue {
 }
 
 // Flags has the values of all flags at one level.
-type Flags [flagCount]FlagValue
+type Flags [FlagCount]FlagValue

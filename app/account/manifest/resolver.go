@@ -1,4 +1,4 @@
-package account
+package manifest
 
 import (
 	"cmp"
@@ -38,9 +38,10 @@ type placeOfSKU struct {
 }
 
 // NewResolver returns a Resolver of a manifest, which must not change.
-func NewResolver(m *Manifest) *Resolver { return newResolver(m, m.tasksByList()) }
+func NewResolver(m *Manifest) *Resolver { return NewResolverOf(m, m.TasksByList()) }
 
-func newResolver(m *Manifest, tasks map[string][]TaskView) *Resolver {
+// NewResolverOf returns a Resolver of a manifest whose TasksByList are known.
+func NewResolverOf(m *Manifest, tasks map[string][]TaskView) *Resolver {
 	r := &Resolver{
 		m: m, tasks: tasks,
 		patterns: make(map[string]*ShiftPattern, len(m.ShiftPatterns)), bySKUList: map[placeOfSKU][]int{},
@@ -105,7 +106,7 @@ func keyOf(levels []*Lists, of func(*Lists) (include, exclude Codes)) string {
 		}
 		for _, codes := range []Codes{include, exclude} {
 			for _, c := range codes {
-				key = appendString(key, c)
+				key = AppendString(key, c)
 			}
 			key = append(key, ';')
 		}
@@ -149,4 +150,24 @@ func (r *Resolver) skusOf(group, station string) []*SKU {
 		}
 		return list
 	})
+}
+
+// View returns the resolved configuration of a station as the API shows it.
+func (r *Resolver) View(plant *Plant, group *StationGroup, station *Station) *StationView {
+	s := r.Resolve(plant, group, station)
+	v := &StationView{
+		Code: station.Code, Name: station.Name,
+		Plant:        PlantRef{plant.Code, plant.Name, plant.Timezone},
+		Group:        Ref{group.Code, group.Name},
+		Flags:        s.Flags,
+		Reasons:      s.Reasons,
+		TaskLists:    s.TaskLists,
+		ShiftPattern: s.ShiftPattern,
+		SKUs:         make([]SKURef, len(s.SKUs)),
+		Settings:     station.settings(),
+	}
+	for i, k := range s.SKUs {
+		v.SKUs[i] = SKURef{Ref{k.Code, k.Name}, k.AllowUseInQuickSchedule != nil && *k.AllowUseInQuickSchedule}
+	}
+	return v
 }

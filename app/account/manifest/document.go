@@ -1,4 +1,4 @@
-package account
+package manifest
 
 import (
 	"bytes"
@@ -13,9 +13,9 @@ import (
 // The functions here walk the bytes of documents that strictjson and the schema have accepted; they must not get
 // anything else.
 
-// members calls fn for each member of the object that starts at b[i] and returns the index after it. Key and value
+// Members calls fn for each member of the object that starts at b[i] and returns the index after it. Key and value
 // are raw bytes, the key without its quotes.
-func members(b []byte, i int, fn func(key, value []byte)) int {
+func Members(b []byte, i int, fn func(key, value []byte)) int {
 	i = skipSpace(b, i) + 1 // {
 	for {
 		i = skipSpace(b, i)
@@ -36,8 +36,8 @@ func members(b []byte, i int, fn func(key, value []byte)) int {
 	}
 }
 
-// elements calls fn for each element of the array b.
-func elements(b []byte, fn func(value []byte)) {
+// Elements calls fn for each element of the array b.
+func Elements(b []byte, fn func(value []byte)) {
 	i := skipSpace(b, 0) + 1 // [
 	for {
 		i = skipSpace(b, i)
@@ -122,8 +122,8 @@ func compact(dst, src []byte) []byte {
 	return dst
 }
 
-// plain returns a key as text. Keys with escapes are rare, so decoding them one at a time is fast enough.
-func plain(key []byte) string {
+// Plain returns a key as text. Keys with escapes are rare, so decoding them one at a time is fast enough.
+func Plain(key []byte) string {
 	if bytes.IndexByte(key, '\\') < 0 {
 		return string(key)
 	}
@@ -134,27 +134,27 @@ func plain(key []byte) string {
 	return s
 }
 
-// sections are the arrays of manifest.account; everything else there is a field of the account itself.
-var sections = map[string]bool{"shiftPatterns": true, "reasons": true, "tasks": true, "taskLists": true, "skus": true, "plants": true}
+// Sections are the arrays of manifest.account; everything else there is a field of the account itself.
+var Sections = map[string]bool{"shiftPatterns": true, "reasons": true, "tasks": true, "taskLists": true, "skus": true, "plants": true}
 
-// entitySystem are the system members of a plant, group or station (marked system in http-api.md 2.3).
-var entitySystem = map[string]bool{
+// SystemFields are the system members of a plant, group or station (marked system in http-api.md 2.3).
+var SystemFields = map[string]bool{
 	"createdAt": true, "updatedAt": true, "archivedAt": true,
 	"currentOperatorInitials": true, "statusCode": true, "statusCodeUpdatedAt": true, "alertMessage": true, "alertExpiresAt": true,
 }
 
-// split splits a document {version, account} into the account's own members, compacted and by name, and its arrays as
+// Split splits a document {version, account} into the account's own members, compacted and by name, and its arrays as
 // one object without the system members of plants, groups and stations.
-func split(raw []byte) (own map[string][]byte, pure []byte) {
+func Split(raw []byte) (own map[string][]byte, pure []byte) {
 	own = map[string][]byte{}
 	pure = append(make([]byte, 0, len(raw)), '{')
-	members(raw, 0, func(key, value []byte) {
-		if plain(key) != "account" {
+	Members(raw, 0, func(key, value []byte) {
+		if Plain(key) != "account" {
 			return
 		}
-		members(value, 0, func(key, value []byte) {
-			name := plain(key)
-			if !sections[name] {
+		Members(value, 0, func(key, value []byte) {
+			name := Plain(key)
+			if !Sections[name] {
 				own[name] = compact(nil, value)
 				return
 			}
@@ -163,28 +163,28 @@ func split(raw []byte) (own map[string][]byte, pure []byte) {
 				pure = compact(pure, value)
 				return
 			}
-			pure = appendTree(pure, value, treeChildren, nil)
+			pure = appendTree(pure, value, TreeChildren, nil)
 		})
 	})
 	return own, append(pure, '}')
 }
 
-// treeChildren is the name of the array of the next level, by depth: plants, groups, stations.
-var treeChildren = []string{"stationGroups", "stations", ""}
+// TreeChildren is the name of the array of the next level, by depth: plants, groups, stations.
+var TreeChildren = []string{"stationGroups", "stations", ""}
 
-// render returns the arrays as in answers: the document with the lifetimes of plants, groups and stations, and their
+// Render returns the arrays as in answers: the document with the lifetimes of plants, groups and stations, and their
 // live fields as null. It walks m in parallel with the document.
-func render(pure []byte, m *Manifest) []byte {
+func Render(pure []byte, m *Manifest) []byte {
 	out := append(make([]byte, 0, len(pure)+m.StationCount()*220+4096), '{')
-	members(pure, 0, func(key, value []byte) {
-		name := plain(key)
+	Members(pure, 0, func(key, value []byte) {
+		name := Plain(key)
 		out = appendKey(out, name)
 		if name != "plants" {
 			out = append(out, value...)
 			return
 		}
 		plant, group, station := -1, -1, -1
-		out = appendTree(out, value, treeChildren, &treeHooks{
+		out = appendTree(out, value, TreeChildren, &treeHooks{
 			begin: func(depth int) {
 				switch depth {
 				case 0:
@@ -203,7 +203,7 @@ func render(pure []byte, m *Manifest) []byte {
 					return appendLifetime(dst, p.Groups[group].Life, false)
 				default:
 					dst = appendLifetime(dst, p.Groups[group].Stations[station].Life, true)
-					return append(dst, liveNull...)
+					return append(dst, LiveMembers...)
 				}
 			},
 		})
@@ -220,9 +220,9 @@ type treeHooks struct {
 
 // appendTree copies an array of plants, groups or stations without system members.
 func appendTree(dst, array []byte, children []string, hooks *treeHooks) []byte {
-	depth := len(treeChildren) - len(children)
+	depth := len(TreeChildren) - len(children)
 	dst = append(dst, '[')
-	elements(array, func(object []byte) {
+	Elements(array, func(object []byte) {
 		if dst[len(dst)-1] != '[' {
 			dst = append(dst, ',')
 		}
@@ -230,10 +230,10 @@ func appendTree(dst, array []byte, children []string, hooks *treeHooks) []byte {
 		if hooks != nil {
 			hooks.begin(depth)
 		}
-		members(object, 0, func(key, value []byte) {
-			name := plain(key)
+		Members(object, 0, func(key, value []byte) {
+			name := Plain(key)
 			switch {
-			case entitySystem[name]:
+			case SystemFields[name]:
 				return
 			case name == children[0]:
 				dst = appendTree(appendKey(dst, name), value, children[1:], hooks)
@@ -255,23 +255,24 @@ func appendKey(dst []byte, name string) []byte {
 	if dst[len(dst)-1] != '{' {
 		dst = append(dst, ',')
 	}
-	dst = appendString(dst, name)
+	dst = AppendString(dst, name)
 	return append(dst, ':')
 }
 
 func appendLifetime(dst []byte, l Lifetime, archivable bool) []byte {
 	dst = append(dst, `,"createdAt":`...)
-	dst = appendTime(dst, l.CreatedAt)
+	dst = AppendTime(dst, l.CreatedAt)
 	dst = append(dst, `,"updatedAt":`...)
-	dst = appendTime(dst, l.UpdatedAt)
+	dst = AppendTime(dst, l.UpdatedAt)
 	if archivable {
 		dst = append(dst, `,"archivedAt":`...)
-		dst = appendTime(dst, l.ArchivedAt)
+		dst = AppendTime(dst, l.ArchivedAt)
 	}
 	return dst
 }
 
-func appendTime(dst []byte, t time.Time) []byte {
+// AppendTime appends a time as JSON: RFC 3339 in UTC with milliseconds; null for the zero time.
+func AppendTime(dst []byte, t time.Time) []byte {
 	if t.IsZero() {
 		return append(dst, "null"...)
 	}
@@ -280,13 +281,29 @@ func appendTime(dst []byte, t time.Time) []byte {
 	return append(dst, '"')
 }
 
-func appendString(dst []byte, s string) []byte {
+// AppendString appends a string as JSON.
+func AppendString(dst []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x7f {
-			return append(dst, encoded(s)...)
+			return append(dst, Encode(s)...)
 		}
 	}
 	dst = append(dst, '"')
 	dst = append(dst, s...)
 	return append(dst, '"')
 }
+
+// Encode returns v as JSON, without the HTML escapes of encoding/json. v must be encodable: a string, a number or a
+// result of strictjson.
+func Encode(v any) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic("account: " + err.Error())
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// LiveMembers are the live members of a station as rendered, which are replaced by their values.
+const LiveMembers = `,"currentOperatorInitials":null,"statusCode":null,"statusCodeUpdatedAt":null,"alertMessage":null,"alertExpiresAt":null`

@@ -1,4 +1,4 @@
-package account
+package manifest
 
 import (
 	"encoding/json"
@@ -9,9 +9,9 @@ import (
 	"opsmon/app/instant"
 )
 
-// modelOf returns the typed manifest of a decoded document {version, account}. It skips values of a wrong type, which
+// ModelOf returns the typed manifest of a decoded document {version, account}. It skips values of a wrong type, which
 // the schema reports. The later checks still see all other values, so all problems are reported together.
-func modelOf(doc any) *Manifest {
+func ModelOf(doc any) *Manifest {
 	m := &Manifest{}
 	root, _ := doc.(map[string]any)
 	acct, _ := root["account"].(map[string]any)
@@ -133,14 +133,14 @@ func (l *Lifetime) take(name string, v any) bool {
 		return false
 	}
 	if s, ok := v.(string); ok {
-		*at, _ = parseTime(s)
+		*at, _ = ParseTime(s)
 	}
 	return true
 }
 
-// parseTime parses a time of a document, truncated to milliseconds, in UTC. It refuses a time whose year in UTC does
+// ParseTime parses a time of a document, truncated to milliseconds, in UTC. It refuses a time whose year in UTC does
 // not have four digits, because it could not be formatted.
-func parseTime(s string) (time.Time, bool) {
+func ParseTime(s string) (time.Time, bool) {
 	t, err := instant.Parse(s)
 	t = t.UTC().Truncate(time.Millisecond)
 	if err != nil || t.Year() < 1 || t.Year() > 9999 {
