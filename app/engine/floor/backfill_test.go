@@ -111,6 +111,9 @@ func TestAStopIsHeardInTheMiddleOfABackfill(t *testing.T) {
 	stop = func() {}
 	days = 0
 	r.Reopen()
+	if err := r.Floor.Takes(floortest.Account, 0); err != nil { // else a busy machine takes several hours, which are summed, too
+		t.Fatal(err)
+	}
 	r.Pass(time.Second, 0)
 	untilComputed(t, r, func() { r.Pause(time.Hour) })
 	if days < 30 || days > 50 {
