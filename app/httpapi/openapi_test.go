@@ -95,6 +95,17 @@ func conforms(doc *openapi3.T, method, pattern string, status int, header http.H
 	return nil
 }
 
+// componentOf returns the name of the component for an error status.
+func componentOf(status int) string {
+	code := "methodNotAllowed"
+	for _, s := range statuses {
+		if s.status == status {
+			code = s.code
+		}
+	}
+	return strings.ToUpper(code[:1]) + code[1:]
+}
+
 // documented returns the documented response for a status; nil if there is nothing to validate against.
 func documented(doc *openapi3.T, method, pattern string, status int) (*openapi3.Response, error) {
 	if method == http.MethodHead {
@@ -103,7 +114,7 @@ func documented(doc *openapi3.T, method, pattern string, status int) (*openapi3.
 	item := doc.Paths.Find(openapi.PathTemplate(pattern))
 	anywhere := pattern == "" && status == http.StatusNotFound || status == http.StatusMethodNotAllowed
 	if anywhere || item == nil && strings.HasPrefix(pattern, "/local/") && status >= 400 {
-		if answer := doc.Components.Responses[openapi.ResponseName(status)]; answer != nil {
+		if answer := doc.Components.Responses[componentOf(status)]; answer != nil {
 			return answer.Value, nil
 		}
 		return nil, fmt.Errorf("no answer has the status %d", status)

@@ -45,9 +45,6 @@ var responseNames = func() map[int]string {
 	return names
 }()
 
-// ResponseName returns the name of the component for an error status, "" if there is none.
-func ResponseName(status int) string { return responseNames[status] }
-
 // schema returns the schema of the error with this status.
 func (e *errorText) schema() object {
 	properties := obj("isSuccess", always("boolean", false), "errorCode", always("string", e.code))
