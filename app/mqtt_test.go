@@ -106,6 +106,10 @@ func TestMQTTOverTLS(t *testing.T) {
 		t.Errorf("the device is shown as %s", devices)
 	}
 	metrics := get("/metrics")
+	for began := time.Now(); !strings.Contains(metrics, "app_mqtt_connections 1") && time.Since(began) < 10*time.Second; { // the refused one is closed in a moment
+		time.Sleep(10 * time.Millisecond)
+		metrics = get("/metrics")
+	}
 	for _, want := range []string{"app_mqtt_connections 1", "app_mqtt_connections_total 1", "app_signals_accepted_total 1", `app_signals_refused_total{cause="foreign"} 0`, `app_mqtt_refused_total{cause="protocol"}`, "app_devices_clock_ahead 0"} {
 		if !strings.Contains(metrics, want) {
 			t.Errorf("the metrics do not have %s", want)
