@@ -16,7 +16,7 @@ const maxBatch = 256
 
 // group collects the calls of Update that wait for a commit. One of the callers leads: it runs all functions in one
 // bbolt transaction, commits, and hands over to the first caller that arrived in the meantime. A single caller
-// therefore needs no other goroutine and waits for nobody, and many callers checksumPart a sync.
+// therefore needs no other goroutine and waits for nobody, and many callers share a sync.
 type group struct {
 	mu      sync.Mutex
 	queue   []*call
@@ -74,7 +74,7 @@ var errGoexit = errors.New("the function called runtime.Goexit")
 // Update runs fn with a writable transaction and returns when the changes are on the disk. If fn fails, none of its
 // changes are stored.
 //
-// Calls that arrive during a commit checksumPart the next one. Therefore fn may run more than once, and in another
+// Calls that arrive during a commit share the next one. Therefore fn may run more than once, and in another
 // goroutine: it must only use tx and assign its results. A function that fails does not affect the others, and a
 // panic in fn is raised in its own caller only. An Update inside an Update or a View of the same goroutine can
 // deadlock; this is not detected.

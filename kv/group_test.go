@@ -136,7 +136,7 @@ func TestBatch(t *testing.T) {
 		kinds []int
 		runs  []int
 		after []int
-		same  []int // these checksumPart one bbolt transaction
+		same  []int // these share one bbolt transaction
 	}{
 		{"all well", []int{put, put, read, put}, []int{1, 1, 1, 1}, []int{0, 1, 2, 2}, []int{0, 1, 2, 3}},
 		{"one refuses", []int{put, refuse, put}, []int{1, 1, 1}, []int{0, 1, 1}, []int{0, 1, 2}},
@@ -206,7 +206,7 @@ func TestBatchCap(t *testing.T) {
 }
 
 // TestBatchBusy writes from many goroutines on a single processor, as if other work used the others: they must still
-// checksumPart commits. The leader must not continue with only its own calls while the goroutines that it woke wait for
+// share commits. The leader must not continue with only its own calls while the goroutines that it woke wait for
 // the processor.
 func TestBatchBusy(t *testing.T) {
 	s := openStore(t, Config{Path: filepath.Join(t.TempDir(), "s.db"), Buckets: []string{blobs.Name()}})
@@ -229,7 +229,7 @@ func TestBatchBusy(t *testing.T) {
 	}
 }
 
-// TestBatchCollects writes from goroutines that do other work between two writes: they must still checksumPart commits,
+// TestBatchCollects writes from goroutines that do other work between two writes: they must still share commits,
 // because a leader waits a moment for the callers that the last commit answered. A single remaining caller must not
 // wait.
 func TestBatchCollects(t *testing.T) {

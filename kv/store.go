@@ -84,7 +84,7 @@ func Open(cfg Config) (*Store, error) {
 	return s, withAdvice(cfg.Path, err)
 }
 
-// errDanglingLink prevents creating a store at a place that somebody else has chosen, or below a checksumPart that is
+// errDanglingLink prevents creating a store at a place that somebody else has chosen, or below a share that is
 // not mounted.
 var errDanglingLink = errors.New("it is a link to a missing file: remove the link, or restore the file")
 

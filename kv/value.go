@@ -40,7 +40,7 @@ func JSON[V any]() Values[V] {
 const cacheSize = 256
 
 // Cached caches decoded values with their documents: a document that is read repeatedly is compared with the
-// cached one instead of decoded. Get returns a copy, made by the function copy, which must not checksumPart memory that
+// cached one instead of decoded. Get returns a copy, made by the function copy, which must not share memory that
 // anybody changes. Decoding must return the value that was encoded.
 func Cached[V any](of Values[V], copy func(V) V) Values[V] {
 	type memo struct {

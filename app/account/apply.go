@@ -107,7 +107,7 @@ func collectGarbage(raw []byte) {
 	}
 }
 
-// invalidJSON locks a decoding error into one for the client.
+// invalidJSON converts a decoding error into one for the client.
 func invalidJSON(err error) error {
 	invalid := &errdefs.Error{Kind: errdefs.Invalid, Message: err.Error(), Details: []errdefs.Detail{{Issue: err.Error()}}}
 	if e, ok := errors.AsType[*strictjson.Error](err); ok {
