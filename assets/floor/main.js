@@ -6,6 +6,7 @@ import { renamed } from "../shared/directory.js";
 import { time } from "../shared/format.js";
 import { live } from "../shared/live.js";
 import { openShell } from "../shared/shell.js";
+import { text } from "../shared/words.js";
 import { everySecond } from "./floor/ticking.js";
 import { sections } from "./pages.js";
 
@@ -13,17 +14,17 @@ let old = 0; // since when what is shown is old, ms; 0: it is not
 
 const shell = openShell({
   base: "/floor",
-  title: "Floor",
+  title: text("floor.nav.floor"),
   sections,
   others: [
-    { href: "/console", label: "Console" },
-    { href: "/docs", label: "API documentation" },
-    { href: "/help/floor", label: "Help" },
+    { href: "/console", label: text("shared.nav.console") },
+    { href: "/docs", label: text("floor.nav.api") },
+    { href: "/help/floor", label: text("shared.nav.help") },
   ],
   load: (module) => import(`./pages/${module}.js`),
   banner: () =>
     old
-      ? html`<div class="banner wait stale" role="alert"><strong>Connection lost since ${time(old + ahead())}.</strong> What is shown is from then; it goes on by itself.</div>`
+      ? html`<div class="banner wait stale" role="alert">${text("floor.away", { time: time(old + ahead()), b: (lost) => html`<strong>${lost}</strong>` })}</div>`
       : nothing,
 });
 shell.show();

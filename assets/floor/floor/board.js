@@ -4,6 +4,7 @@ import { html, nothing, render } from "../../vendor/lit-html/lit-html.js";
 import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { compare, matches } from "../../shared/format.js";
 import { live } from "../../shared/live.js";
+import { text } from "../../shared/words.js";
 import { Card } from "./card.js";
 import { factsOf, tally } from "./facts.js";
 
@@ -158,7 +159,7 @@ export class Board {
     const focused = document.activeElement;
     render(
       shown.length === 0
-        ? html`<p class="empty">${this.scope.length === 0 && live.stations.size === 0 ? "There is no station yet." : "No station is like that now."}</p>`
+        ? html`<p class="empty">${this.scope.length === 0 && live.stations.size === 0 ? text("floor.floor.noStation") : text("floor.floor.noneSo")}</p>`
         : sort === "trouble"
           ? this.#list(sorted)
           : this.#groups(sorted),

@@ -5,6 +5,7 @@ import { html, nothing, render } from "../../vendor/lit-html/lit-html.js";
 import { now } from "../../shared/clock.js";
 import { time } from "../../shared/format.js";
 import { statusOf } from "../../shared/status.js";
+import { text } from "../../shared/words.js";
 import { draw } from "./bar.js";
 import { factsOf, troubleOf } from "./facts.js";
 import { elapsed } from "./ticking.js";
@@ -78,7 +79,9 @@ export class Card {
     if (!this.drawn) return;
     const { stationCode, statusCodeUpdatedAt } = this.station;
     if (statusCodeUpdatedAt)
-      this.#clock.title = `since ${time(statusCodeUpdatedAt, { zone: this.#names.plantOf(stationCode)?.timezone })}`;
+      this.#clock.title = text("floor.floor.since", {
+        time: time(statusCodeUpdatedAt, { zone: this.#names.plantOf(stationCode)?.timezone }),
+      });
   }
 
   /** tick lets the time go on, ms. */
@@ -87,36 +90,46 @@ export class Card {
   }
 
   #tell(at) {
-    const text = Number.isNaN(this.#since) ? "" : elapsed(at - this.#since);
-    if (text === this.#shown) return;
-    this.#shown = text;
-    this.#clock.textContent = text;
+    const lasts = Number.isNaN(this.#since) ? "" : elapsed(at - this.#since);
+    if (lasts === this.#shown) return;
+    this.#shown = lasts;
+    this.#clock.textContent = lasts;
   }
 }
 
-const value = (name, text, more = "") =>
-  html`<span data-value=${name} class=${more || nothing} dir="auto">${text}</span>`;
+const value = (name, shown, more = "") =>
+  html`<span data-value=${name} class=${more || nothing} dir="auto">${shown}</span>`;
+
+// goodOf tells what was made, of what is planned or due.
+function goodOf(f) {
+  const good = html`<b data-value="good">${f.good}</b>`;
+  if (f.planned !== null)
+    return text("floor.floor.goodOfPlanned", { good, planned: html`<span data-value="planned">${f.planned}</span>` });
+  return f.due === null
+    ? good
+    : text("floor.floor.goodOfDue", { good, due: html`<span data-value="due">${f.due}</span>` });
+}
 
 const card = (station, f, names) => html`
   <div class="station-head"><a class="station-name" data-value="name" dir="auto" title=${f.name} href=${`/floor/station/${encodeURIComponent(station.stationCode)}`}>${f.name}</a>
     <span class="station-group" dir="auto">${names.group(station.plantCode, station.groupCode).name}</span>
-    ${f.operator ? html`<span class="operator" data-value="operator" dir="auto" title="Operator">${f.operator}</span>` : nothing}</div>
+    ${f.operator ? html`<span class="operator" data-value="operator" dir="auto" title=${text("floor.floor.operator")}>${f.operator}</span>` : nothing}</div>
   <p class="station-status"><span aria-hidden="true" class="sign">${f.status.sign}</span> <span class="word" data-value="status">${f.status.label}</span><time datetime=${f.since ?? nothing}></time></p>
   ${f.cause ? html`<p class=${f.uncaused ? "cause missing" : "cause"} title=${f.cause}>${value("cause", f.cause)}</p>` : nothing}
-  <p class="product" title=${f.product ?? nothing}>${f.product ? value("product", f.product) : html`<span class="muted">No schedule</span>`}</p>
-  <p class="order-line">${f.order ? html`<span class="order" title="Work order" data-value="order" dir="auto">${f.order}</span>` : nothing}${f.speed === null ? nothing : html`<span class="speed">Speed <span data-value="speed">${f.speed}</span></span>`}</p>
+  <p class="product" title=${f.product ?? nothing}>${f.product ? value("product", f.product) : html`<span class="muted">${text("floor.floor.noSchedule")}</span>`}</p>
+  <p class="order-line">${f.order ? html`<span class="order" title=${text("floor.floor.order")} data-value="order" dir="auto">${f.order}</span>` : nothing}${f.speed === null ? nothing : html`<span class="speed">${text("floor.floor.speed", { speed: html`<span data-value="speed">${f.speed}</span>` })}</span>`}</p>
   ${
     f.good === null
-      ? html`<p class="counts muted">${f.extra === null ? nothing : html`<span class="good" title="Good and bad units of this shift: in no figure of OEE"><span data-value="extra">${f.extra}</span> made without a schedule</span>`}</p>`
+      ? html`<p class="counts muted">${f.extra === null ? nothing : html`<span class="good" title=${text("floor.floor.extra.hint")}>${text("floor.floor.extra", { n: html`<span data-value="extra">${f.extra}</span>` })}</span>`}</p>`
       : html`<div class=${`count-bar${f.behind ? " behind" : ""}${f.due === null ? " endless" : ""}`} aria-hidden="true"></div>
-    <p class="counts"><span class="good"><b data-value="good">${f.good}</b>${f.planned !== null ? html` of <span data-value="planned">${f.planned}</span>` : f.due !== null ? html` of <span data-value="due">${f.due}</span> due` : nothing}</span>
-      ${f.apart === null ? nothing : html`<span class=${f.behind ? "apart behind" : "apart"} data-value="apart" title=${`${f.due} were due by now`}>${f.apart}</span>`}</p>`
+    <p class="counts"><span class="good">${goodOf(f)}</span>
+      ${f.apart === null ? nothing : html`<span class=${f.behind ? "apart behind" : "apart"} data-value="apart" title=${text("floor.floor.due", { n: f.due })}>${f.apart}</span>`}</p>`
   }
   <p class="figures">${
     f.oee === null
-      ? html`<span class="muted">No shift now</span>`
-      : html`<span class="oee"><abbr title="OEE of the shift so far">OEE</abbr> <b data-value="oee">${f.oee}</b></span>
-    <span class="terms" ?hidden=${f.a === "–"} title="Availability, performance, quality of the shift so far"><abbr title="Availability">A</abbr> <span data-value="a">${f.a}</span> <abbr title="Performance">P</abbr> <span data-value="p">${f.p}</span> <abbr title="Quality">Q</abbr> <span data-value="q">${f.q}</span></span>`
+      ? html`<span class="muted">${text("floor.floor.noShift")}</span>`
+      : html`<span class="oee"><abbr title=${text("floor.floor.oee.hint")}>${text("floor.floor.oee")}</abbr> <b data-value="oee">${f.oee}</b></span>
+    <span class="terms" ?hidden=${f.a === "–"} title=${text("floor.floor.terms")}><abbr title=${text("floor.floor.availability")}>${text("floor.floor.availability.letter")}</abbr> <span data-value="a">${f.a}</span> <abbr title=${text("floor.floor.performance")}>${text("floor.floor.performance.letter")}</abbr> <span data-value="p">${f.p}</span> <abbr title=${text("floor.floor.quality")}>${text("floor.floor.quality.letter")}</abbr> <span data-value="q">${f.q}</span></span>`
   }
-    ${f.bad === null ? nothing : html`<span class="scrap"><span data-value="bad">${f.bad}</span> scrap</span>`}</p>
+    ${f.bad === null ? nothing : html`<span class="scrap">${text("floor.floor.scrap", { n: html`<span data-value="bad">${f.bad}</span>` })}</span>`}</p>
   ${f.alert ? html`<p class="alert" title=${f.alert}><span aria-hidden="true">⚑</span> ${value("alert", f.alert)}</p>` : nothing}`;

@@ -2,6 +2,7 @@
 
 import { number, units } from "../../shared/format.js";
 import { percent, statusOf } from "../../shared/status.js";
+import { text } from "../../shared/words.js";
 
 /** troubles are the status codes by how much they want somebody, the worst first. */
 export const troubles = [
@@ -41,7 +42,8 @@ export function factsOf(station, names) {
   const issue = issueOf(station),
     run = station.schedule,
     pause = station.nonProductionSchedule,
-    shift = station.shift;
+    shift = station.shift,
+    counts = countsOf(run);
   return {
     name: names.station(station.stationCode).name ?? station.name,
     status: statusOf(station.statusCode, station.noSignalYet),
@@ -49,19 +51,20 @@ export function factsOf(station, names) {
     cause: issue
       ? issue.causeCode
         ? names.reason(issue.causeCode).name
-        : "No cause yet"
+        : text("floor.floor.uncaused")
       : pause?.reasonCode
         ? names.reason(pause.reasonCode).name
         : null,
     uncaused: Boolean(issue && !issue.causeCode),
-    product: run ? (run.skuCode ? names.sku(run.skuCode).name : "Unknown SKU") : null,
+    product: run ? (run.skuCode ? names.sku(run.skuCode).name : text("floor.floor.sku.unknown")) : null,
     order: run?.workOrderReference ?? null,
-    ...countsOf(run),
+    ...counts,
+    apart: counts.apart === null ? null : apartOf(counts.apart),
     oee: shift ? percent(shift.oee.value, 0) : null,
     a: shift ? hundredths(shift.availability) : null,
     p: shift ? hundredths(shift.performance) : null,
     q: shift ? hundredths(shift.quality) : null,
-    shift: shift ? (shift.name ?? "Day") : null,
+    shift: shift ? (shift.name ?? text("floor.floor.day")) : null,
     extra:
       shift && (shift.unscheduledGoodCount || shift.unscheduledBadCount)
         ? units(shift.unscheduledGoodCount + shift.unscheduledBadCount)
@@ -74,7 +77,12 @@ export function factsOf(station, names) {
 
 const hundredths = ({ value }) => (value === null ? "–" : String(Math.round(value * 100)));
 
-/** countsOf gives what factsOf tells of the counts of a schedule that runs; null: none does. */
+const apartOf = (n) => {
+  if (n === 0) return text("floor.floor.onTime");
+  return n > 0 ? text("floor.floor.ahead", { n: number(n) }) : text("floor.floor.behind", { n: number(-n) });
+};
+
+/** countsOf gives what factsOf tells of the counts of a schedule that runs, apart as a number; null: none does. */
 export function countsOf(run) {
   if (!run)
     return { good: null, planned: null, bad: null, due: null, apart: null, behind: false, filled: 0, expected: 0 };
@@ -91,14 +99,7 @@ export function countsOf(run) {
     planned: run.plannedQuantity === null ? null : units(run.plannedQuantity),
     bad: run.badCount ? units(run.badCount) : null,
     due: due === null ? null : units(due),
-    apart:
-      apart === null
-        ? null
-        : apart === 0
-          ? "on time"
-          : apart > 0
-            ? `${number(apart)} ahead`
-            : `${number(-apart)} behind`,
+    apart,
     behind: due !== null && due - run.goodCount > Math.max(1, due * 0.05),
     filled: goal > 0 ? part(run.goodCount / goal) : 0,
     expected: goal > 0 && due !== null ? part(due / goal) : 0,
@@ -112,7 +113,7 @@ function speedOf(station) {
   if (station.lineSpeed === null) return null;
   return station.lineSpeedTarget === null
     ? units(station.lineSpeed)
-    : `${units(station.lineSpeed)} of ${units(station.lineSpeedTarget)}`;
+    : text("floor.floor.speedOf", { speed: units(station.lineSpeed), target: units(station.lineSpeedTarget) });
 }
 
 /** countsBy tells how many of some stations are in each status: a Map from the status code. */
@@ -130,9 +131,9 @@ export function tally(stations) {
     away = of("disconnected"),
     slow = of("slow");
   return [
-    `${number(of("productive", "slow"))} of ${number(stations.length)} producing${slow ? `, ${number(slow)} of them slow` : ""}`,
-    stopped && `${number(stopped)} stopped`,
-    away && `${number(away)} without data`,
+    text("floor.floor.tally.producing", { n: of("productive", "slow"), all: stations.length, slow }),
+    stopped && text("floor.floor.tally.stopped", { n: stopped }),
+    away && text("floor.floor.tally.away", { n: away }),
   ]
     .filter(Boolean)
     .join(" · ");

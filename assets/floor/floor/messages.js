@@ -2,8 +2,9 @@
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { get } from "../../shared/api.js";
-import { count, time } from "../../shared/format.js";
+import { time } from "../../shared/format.js";
 import { live } from "../../shared/live.js";
+import { text } from "../../shared/words.js";
 
 const patience = 10_000; // ms until what could not be read is asked for once more
 
@@ -58,7 +59,7 @@ export class Messages {
     const codes = new Set(stations.map((s) => s.stationCode)),
       here = this.#open.filter((message) => codes.has(message.stationCode));
     if (!here.length) return nothing;
-    return html`<details class="messages" open><summary>${count(here.length, "message")} for the next shift</summary><ul class="plain-list">${here
+    return html`<details class="messages" open><summary>${text("floor.floor.messages", { n: here.length })}</summary><ul class="plain-list">${here
       .slice(0, 20)
       .map(
         (m) => html`<li>

@@ -7,6 +7,7 @@ import { live } from "../../shared/live.js";
 import { addressOf, readScope, scopeBar } from "../../shared/scope.js";
 import { statusOf } from "../../shared/status.js";
 import { style } from "../../shared/styles.js";
+import { text } from "../../shared/words.js";
 import { Board } from "../floor/board.js";
 import { countsBy, tally, troubles } from "../floor/facts.js";
 import { Messages } from "../floor/messages.js";
@@ -29,7 +30,7 @@ export async function open(ctx) {
   renamed.addEventListener("change", again);
   const stop = everySecond((at) => page.tick(at));
   return {
-    title: "Floor",
+    title: text("floor.nav.floor"),
     render: () => page.render(),
     changed: (now) => page.look(now),
     leave: () => {
@@ -85,35 +86,35 @@ class Floor {
   render() {
     const { wanted, names, board } = this;
     const wall = addressOf({ plant: wanted.plant, group: wanted.group }, {}, "/floor/wall");
-    return html`<div class="page-head floor-head"><h1>Floor</h1><p class="tally" id="tally">${tally(board.scope)}</p>
+    return html`<div class="page-head floor-head"><h1>${text("floor.nav.floor")}</h1><p class="tally" id="tally">${tally(board.scope)}</p>
         <div class="row">${segmented({
           name: "view",
-          label: "View",
+          label: text("floor.floor.view"),
           value: this.view,
           options: [
-            { value: "large", label: "Large" },
-            { value: "dense", label: "Dense" },
+            { value: "large", label: text("floor.floor.view.large") },
+            { value: "dense", label: text("floor.floor.view.dense") },
           ],
           change: (view) => this.go({ view }, true),
         })}
         ${segmented({
           name: "order",
-          label: "Order",
+          label: text("floor.floor.sort"),
           value: wanted.sort,
           options: [
-            { value: "", label: "By group" },
-            { value: "trouble", label: "Trouble first" },
+            { value: "", label: text("floor.floor.sort.group") },
+            { value: "trouble", label: text("floor.floor.sort.trouble") },
           ],
           change: (sort) => this.go({ sort }, true),
         })}
-        <a class="button" href=${wall}>Wall screen</a></div></div>
+        <a class="button" href=${wall}>${text("floor.nav.wall")}</a></div></div>
       <div class="floor-bar">${scopeBar({
         scope: { plant: wanted.plant, group: wanted.group },
         directory: names,
         parts: ["plant", "group"],
         change: ({ plant, group }) => this.go({ plant, group }),
-        more: html`<label class="scope-part"><span>Search</span>
-        <input type="search" placeholder="Station, SKU, work order …" .value=${wanted.search} @input=${(e) => this.go({ search: e.target.value }, true)}></label>`,
+        more: html`<label class="scope-part"><span>${text("floor.floor.search")}</span>
+        <input type="search" placeholder=${text("floor.floor.search.hint")} .value=${wanted.search} @input=${(e) => this.go({ search: e.target.value }, true)}></label>`,
       })}
         ${this.chips()}</div>
       ${this.messages.list(board.scope, names)}
@@ -130,9 +131,9 @@ class Floor {
     ];
     const toggle = (code) =>
       this.go({ status: chosen.includes(code) ? chosen.filter((c) => c !== code) : [...chosen, code] });
-    return html`<div class="status-chips" role="group" aria-label="Status">${codes.map((code) => {
+    return html`<div class="status-chips" role="group" aria-label=${text("floor.floor.status")}>${codes.map((code) => {
       const { label, sign, color } = statusOf(code);
       return html`<button type="button" class=${`status-chip ${color}`} aria-pressed=${String(chosen.includes(code))} @click=${() => toggle(code)}><span class="sign" aria-hidden="true">${sign}</span> ${label} <b>${counts.get(code) ?? 0}</b></button>`;
-    })}${chosen.length ? html`<button type="button" class="link" @click=${() => this.go({ status: [] })}>All</button>` : nothing}</div>`;
+    })}${chosen.length ? html`<button type="button" class="link" @click=${() => this.go({ status: [] })}>${text("floor.floor.status.all")}</button>` : nothing}</div>`;
   }
 }

@@ -5,10 +5,11 @@ import { html, nothing, render } from "../../vendor/lit-html/lit-html.js";
 import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { ahead } from "../../shared/clock.js";
 import { directory, renamed } from "../../shared/directory.js";
-import { count, time } from "../../shared/format.js";
+import { time } from "../../shared/format.js";
 import { live } from "../../shared/live.js";
 import { addressOf, readScope } from "../../shared/scope.js";
 import { style } from "../../shared/styles.js";
+import { text } from "../../shared/words.js";
 import { tally } from "../floor/facts.js";
 import { elapsed, everySecond } from "../floor/ticking.js";
 import { Cell } from "../wall/cell.js";
@@ -28,7 +29,7 @@ export async function open(ctx) {
   const wall = new Wall(ctx, names);
   const ends = [wall.begin(), everySecond((now) => wall.tick(now)), keepUp(), unfollow];
   return {
-    title: "Wall screen",
+    title: text("floor.nav.wall"),
     render: () => wall.root,
     changed: (now) => wall.look(now),
     leave: () => {
@@ -92,8 +93,8 @@ class Wall {
     if (!old) for (const cell of this.#cells.values()) cell.tick(at); // what is not known does not go on
     if (!this.#still && this.pages.length > 1 && Date.now() >= this.#until) this.#turn(this.#at + 1);
     const clock = this.root.querySelector(".wall-clock"),
-      text = time(at, { date: false, zone: this.page?.zone });
-    if (clock.textContent !== text) clock.textContent = text;
+      shown = time(at, { date: false, zone: this.page?.zone });
+    if (clock.textContent !== shown) clock.textContent = shown;
     const age = this.root.querySelector(".wall-age");
     if (age) age.textContent = elapsed(Date.now() - old);
   }
@@ -159,9 +160,9 @@ class Wall {
     this.root.classList.toggle("old", this.#old > 0);
     render(
       html`
-      <header class="wall-head"><h1 dir="auto">${page ? page.title : "No station"}${page?.parts > 1 ? html` <small>${page.part} of ${page.parts}</small>` : nothing}</h1>
+      <header class="wall-head"><h1 dir="auto">${page ? page.title : text("floor.wall.noStation")}${page?.parts > 1 ? html` <small>${text("floor.wall.part", { part: page.part, parts: page.parts })}</small>` : nothing}</h1>
         <p class="wall-tally">${page ? tally(page.stations.map((code) => live.stations.get(code)).filter(Boolean)) : nothing}</p>
-        ${n > 1 ? html`<p class="wall-dots" aria-label=${`Page ${this.#at + 1} of ${n}`} role="img">${n <= 24 ? this.pages.map((_, i) => html`<i class=${i === this.#at ? "here" : ""}></i>`) : `${this.#at + 1} / ${n}`}</p>` : nothing}
+        ${n > 1 ? html`<p class="wall-dots" aria-label=${text("floor.wall.page", { page: this.#at + 1, pages: n })} role="img">${n <= 24 ? this.pages.map((_, i) => html`<i class=${i === this.#at ? "here" : ""}></i>`) : `${this.#at + 1} / ${n}`}</p>` : nothing}
         <p class="wall-clock"></p></header>
       ${
         page
@@ -170,9 +171,9 @@ class Wall {
               (code) => code,
               (code) => this.#cells.get(code)?.root,
             )}</ul>`
-          : html`<p class="wall-empty">There is no station here. Plant, group and stations are chosen in the address.</p>`
+          : html`<p class="wall-empty">${text("floor.wall.empty")}</p>`
       }
-      ${this.#old ? html`<p class="wall-old" role="alert"><strong>Connection lost since ${time(this.#old + ahead(), { zone: page?.zone, date: Date.now() - this.#old > 12 * 3600000 })}</strong> What is shown is <span class="wall-age"></span> old.</p>` : nothing}
+      ${this.#old ? html`<p class="wall-old" role="alert">${text("floor.wall.away", { time: time(this.#old + ahead(), { zone: page?.zone, date: Date.now() - this.#old > 12 * 3600000 }), b: (lost) => html`<strong>${lost}</strong>`, age: html`<span class="wall-age"></span>` })}</p>` : nothing}
       ${this.#controls(n)}`,
       this.root,
     );
@@ -180,20 +181,20 @@ class Wall {
 
   #controls(n) {
     const { plant, group } = this.scope;
-    return html`<div class="wall-controls" role="toolbar" aria-label="Wall screen">
+    return html`<div class="wall-controls" role="toolbar" aria-label=${text("floor.nav.wall")}>
       ${
         n > 1
-          ? html`<button type="button" class="button" @click=${() => this.#turn(this.#at - 1)}><span aria-hidden="true">◀</span><span class="visually-hidden">Page before</span></button>
-        <button type="button" class="button" aria-pressed=${String(this.#still)} @click=${() => this.#stay()}>${this.#still ? "Go on" : "Stay here"}</button>
-        <button type="button" class="button" @click=${() => this.#turn(this.#at + 1)}><span aria-hidden="true">▶</span><span class="visually-hidden">Next page</span></button>
-        <label>Next after <select @change=${(e) => this.#go({ every: e.target.value })}>${[...new Set([10, 20, 30, 60, 120, this.every / 1000])].sort((a, b) => a - b).map((s) => html`<option value=${s} .selected=${s * 1000 === this.every}>${s} s</option>`)}</select></label>`
+          ? html`<button type="button" class="button" @click=${() => this.#turn(this.#at - 1)}><span aria-hidden="true">◀</span><span class="visually-hidden">${text("floor.wall.before")}</span></button>
+        <button type="button" class="button" aria-pressed=${String(this.#still)} @click=${() => this.#stay()}>${this.#still ? text("floor.wall.goOn") : text("floor.wall.stay")}</button>
+        <button type="button" class="button" @click=${() => this.#turn(this.#at + 1)}><span aria-hidden="true">▶</span><span class="visually-hidden">${text("floor.wall.next")}</span></button>
+        <label>${text("floor.wall.every", { time: html`<select @change=${(e) => this.#go({ every: e.target.value })}>${[...new Set([10, 20, 30, 60, 120, this.every / 1000])].sort((a, b) => a - b).map((s) => html`<option value=${s} .selected=${s * 1000 === this.every}>${text("floor.wall.seconds", { n: s })}</option>`)}</select>` })}</label>`
           : nothing
       }
-      ${this.scope.stations.length ? nothing : html`<button type="button" class="button" @click=${() => this.#go({ together: this.together ? "" : "true" })}>${this.together ? "By group" : "All together"}</button>`}
-      <button type="button" class="button" @click=${() => this.#go({ theme: this.root.classList.contains("light") ? "" : "light" })}>${this.root.classList.contains("light") ? "Dark" : "Light"}</button>
-      ${document.fullscreenEnabled ? html`<button type="button" class="button" @click=${() => this.#full()}>Full screen</button>` : nothing}
-      <a class="button" href=${addressOf({ plant, group }, {}, "/floor")}>Leave</a>
-      <span class="visually-hidden">${count(n, "page")}</span></div>`;
+      ${this.scope.stations.length ? nothing : html`<button type="button" class="button" @click=${() => this.#go({ together: this.together ? "" : "true" })}>${this.together ? text("floor.wall.byGroup") : text("floor.wall.together")}</button>`}
+      <button type="button" class="button" @click=${() => this.#go({ theme: this.root.classList.contains("light") ? "" : "light" })}>${this.root.classList.contains("light") ? text("floor.wall.dark") : text("floor.wall.light")}</button>
+      ${document.fullscreenEnabled ? html`<button type="button" class="button" @click=${() => this.#full()}>${text("floor.wall.full")}</button>` : nothing}
+      <a class="button" href=${addressOf({ plant, group }, {}, "/floor")}>${text("floor.wall.leave")}</a>
+      <span class="visually-hidden">${text("floor.wall.pages", { n })}</span></div>`;
   }
 
   #go(changed) {

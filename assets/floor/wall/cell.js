@@ -2,6 +2,7 @@
 
 import { html, nothing, render } from "../../vendor/lit-html/lit-html.js";
 import { now } from "../../shared/clock.js";
+import { text } from "../../shared/words.js";
 import { draw } from "../floor/bar.js";
 import { factsOf } from "../floor/facts.js";
 import { elapsed } from "../floor/ticking.js";
@@ -29,18 +30,25 @@ export class Cell {
   }
 
   tick(at) {
-    const text = Number.isNaN(this.#since) ? "" : elapsed(at - this.#since); // there was no signal yet
-    if (text !== this.#clock.textContent) this.#clock.textContent = text;
+    const lasts = Number.isNaN(this.#since) ? "" : elapsed(at - this.#since); // there was no signal yet
+    if (lasts !== this.#clock.textContent) this.#clock.textContent = lasts;
   }
 }
 
 // long says how much smaller a line is written, so that it is read whole: characters of usual letters.
-const long = (text, most) => (text.length <= most ? "" : text.length <= most * 1.4 ? " long" : " longer");
+const long = (line, most) => (line.length <= most ? "" : line.length <= most * 1.4 ? " long" : " longer");
+
+function goodOf(f) {
+  const good = html`<b data-value="good">${f.good}</b>`;
+  return f.planned === null
+    ? good
+    : text("floor.floor.goodOfPlanned", { good, planned: html`<span data-value="planned">${f.planned}</span>` });
+}
 
 const cell = (f) => html`
   <p class=${`cell-name${long(f.name, 14)}`} data-value="name" dir="auto">${f.name}</p>
   <p class=${`cell-status${long(f.status.label, 10)}`}><span aria-hidden="true">${f.status.sign}</span> <span data-value="status">${f.status.label}</span></p>
-  <p class="cell-since"><time datetime=${f.since ?? nothing}></time>${f.oee === null || f.oee === "–" ? nothing : html`<span class="cell-oee">OEE <b data-value="oee">${f.oee}</b></span>`}</p>
+  <p class="cell-since"><time datetime=${f.since ?? nothing}></time>${f.oee === null || f.oee === "–" ? nothing : html`<span class="cell-oee">${text("floor.wall.oee", { oee: html`<b data-value="oee">${f.oee}</b>` })}</span>`}</p>
   <p class=${f.cause || f.alert ? "cell-cause" : "cell-product"}>${
     f.alert
       ? html`<span aria-hidden="true">⚑</span> <span data-value="alert" dir="auto">${f.alert}</span>`
@@ -51,5 +59,5 @@ const cell = (f) => html`
           : nothing
   }</p>
   <div class=${f.due === null ? "cell-bar endless" : "cell-bar"} aria-hidden="true" ?hidden=${f.good === null}></div>
-  <p class="cell-figures">${f.good === null ? nothing : html`<span><b data-value="good">${f.good}</b>${f.planned === null ? nothing : html` of <span data-value="planned">${f.planned}</span>`}</span>`}
+  <p class="cell-figures">${f.good === null ? nothing : html`<span>${goodOf(f)}</span>`}
     ${f.apart === null ? nothing : html`<span class="cell-apart" data-value="apart">${f.apart}</span>`}</p>`;
