@@ -6,10 +6,11 @@ import { get, post, query } from "../../shared/api.js";
 import { attempt, sentence } from "../../shared/dialog.js";
 import { directory } from "../../shared/directory.js";
 import { field, segmented } from "../../shared/form.js";
-import { count, duration } from "../../shared/format.js";
+import { duration } from "../../shared/format.js";
 import { addressOf, rangeText, readScope, scopeBar } from "../../shared/scope.js";
 import { style } from "../../shared/styles.js";
 import { spell } from "../../shared/ticks.js";
+import { text } from "../../shared/words.js";
 import { cell, columns } from "../corrections/effects.js";
 import { histogram } from "../tuner/histogram.js";
 import { handOn, intoDraft } from "../tuner/keep.js";
@@ -26,7 +27,7 @@ export async function open(ctx) {
   const page = new Page(ctx, names);
   page.readAddress(ctx);
   return {
-    title: "Threshold tuner",
+    title: text("floor.nav.tuner"),
     render: () => page.render(),
     changed: (next) => page.readAddress(next),
     leave: () => page.leave(),
@@ -142,7 +143,7 @@ class Page {
 
   // The time that was seen, in whole minutes.
   span() {
-    const minute = (text) => new Date(Math.floor(Date.parse(text) / 60000) * 60000).toISOString();
+    const minute = (at) => new Date(Math.floor(Date.parse(at) / 60000) * 60000).toISOString();
     return { from: minute(this.seen.stood.from), to: minute(this.seen.stood.to) };
   }
 
@@ -155,26 +156,26 @@ class Page {
   }
 
   render() {
-    return html`<div class="page-head"><h1>Threshold tuner</h1><p>How long a station stands, and what other settings would make of it. Nothing is changed here.</p></div>
+    return html`<div class="page-head"><h1>${text("floor.nav.tuner")}</h1><p>${text("floor.tuner.lead")}</p></div>
       ${scopeBar({
         scope: this.scope,
         directory: this.names,
         parts: ["range"],
         change: ({ range }) => this.ctx.navigate(this.address({ range }), { replace: true }),
         more: html`
-        <label class="scope-part"><span>Station</span><select class="tuner-station" @change=${(e) => this.ctx.navigate(this.address({ station: e.target.value }), { replace: true })}><option value="" .selected=${!this.code}>Choose a station</option>
+        <label class="scope-part"><span>${text("floor.tuner.station")}</span><select class="tuner-station" @change=${(e) => this.ctx.navigate(this.address({ station: e.target.value }), { replace: true })}><option value="" .selected=${!this.code}>${text("floor.tuner.station.choose")}</option>
           ${this.names.plants.map((plant) => plant.groups.map((group) => html`<optgroup label=${group.name}>${group.stations.map((s) => html`<option value=${s.code} .selected=${s.code === this.code}>${s.name}</option>`)}</optgroup>`))}</select></label>`,
       })}
-      ${this.error && !this.problems.length ? html`<p class="notice bad" role="alert">${sentence(this.error)} <button type="button" class="button small" @click=${() => this.load(this.at)}>Try again</button></p>` : nothing}
+      ${this.error && !this.problems.length ? html`<p class="notice bad" role="alert">${sentence(this.error)} <button type="button" class="button small" @click=${() => this.load(this.at)}>${text("floor.tuner.again")}</button></p>` : nothing}
       ${this.problems.length ? html`<div class="notice bad" role="alert"><ul>${this.problems.map((d) => html`<li>${sentence(`${d.field} ${d.issue}`)}</li>`)}</ul></div>` : nothing}
-      ${this.loading ? html`<p class="muted loading" role="status">Loading …</p>` : !this.code ? html`<p class="empty">Choose a station.</p>` : this.seen ? this.found() : nothing}`;
+      ${this.loading ? html`<p class="muted loading" role="status">${text("floor.tuner.loading")}</p>` : !this.code ? html`<p class="empty">${text("floor.tuner.station.none")}</p>` : this.seen ? this.found() : nothing}`;
   }
 
   found() {
     const { stood, knobs, station } = this.seen,
       zone = station.plant?.timezone ?? this.names.plantOf(this.code)?.timezone;
     const marks = this.marks();
-    const sum = html`<p class="muted"><bdi>${this.names.station(this.code)?.name ?? this.code}</bdi>, ${rangeText(`${stood.from}/${stood.to}`, zone)}: ${count(stood.lengths.count, "stretch", "stretches")} without production, ${spell(stood.lengths.totalMs)} in all.</p>`;
+    const sum = html`<p class="muted">${text("floor.tuner.stood", { station: html`<bdi>${this.names.station(this.code)?.name ?? this.code}</bdi>`, range: rangeText(`${stood.from}/${stood.to}`, zone), n: stood.lengths.count, time: spell(stood.lengths.totalMs) })}</p>`;
     return html`<div class="tuner-parts">${histogram({
       lengths: stood.lengths,
       by: this.by,
@@ -182,11 +183,11 @@ class Page {
       name: `standstill-${this.code}`,
       switched: html`${sum}${segmented({
         name: "by",
-        label: "What the columns show",
+        label: text("floor.tuner.by"),
         value: this.by,
         options: [
-          { value: "count", label: "How many" },
-          { value: "totalMs", label: "How long in all" },
+          { value: "count", label: text("floor.tuner.by.count") },
+          { value: "totalMs", label: text("floor.tuner.by.time") },
         ],
         change: (by) => {
           this.by = by;
@@ -196,14 +197,14 @@ class Page {
     })}
       ${
         knobs.length
-          ? html`<div class="stack"><section class="card stack" aria-label="Settings"><h2>Settings</h2>${knobs.map((k) => this.knob(k))}
+          ? html`<div class="stack"><section class="card stack" aria-label=${text("floor.tuner.settings")}><h2>${text("floor.tuner.settings")}</h2>${knobs.map((k) => this.knob(k))}
           <button type="button" class="button small" ?disabled=${!this.differs} @click=${() => {
             this.values = Object.fromEntries(knobs.map((k) => [k.name, k.now]));
             this.turned = true;
             this.tune(0);
-          }}>As they are now</button></section>
-        <section class="card stack" aria-label="Effect" aria-busy=${String(this.busy)}><h2>Effect</h2>${this.effect()}</section></div>`
-          : html`<p class="empty">Downtime is not detected at this station: its configuration has it off, so there is no threshold to tune.</p>`
+          }}>${text("floor.tuner.reset")}</button></section>
+        <section class="card stack" aria-label=${text("floor.tuner.effect")} aria-busy=${String(this.busy)}><h2>${text("floor.tuner.effect")}</h2>${this.effect()}</section></div>`
+          : html`<p class="empty">${text("floor.tuner.off")}</p>`
       }</div>`;
   }
 
@@ -211,28 +212,30 @@ class Page {
     const { knobs, skus } = this.seen,
       now = Object.fromEntries(knobs.filter((k) => !k.differ).map((k) => [k.name, k.now]));
     const written = (ms) => duration(Math.round(ms / 100) * 100);
-    const of = (kind, text, values) =>
+    const of = (kind, values) =>
       thresholdsOf(knobs, values, skus).map((ms, i, all) => ({
         ms,
         kind,
-        label: i ? "" : `${text} ${all.map(written).join(" to ")}`,
+        label: i
+          ? ""
+          : text(`floor.tuner.mark.${kind}`, { n: all.length, from: written(all[0]), to: written(all.at(-1)) }),
       }));
-    const marks = of("was", "now", now);
-    if (this.differs) marks.push(...of("new", "new", this.values));
+    const marks = of("was", now);
+    if (this.differs) marks.push(...of("new", this.values));
     return marks;
   }
 
   knob(k) {
     const value = this.values[k.name],
-      text = (v) => (k.name === "multiplier" ? `${v} ×` : duration(v));
+      shown = (v) => (k.name === "multiplier" ? text("floor.tuner.times", { n: v }) : duration(v));
     return html`<div class="knob" data-knob=${k.name}>
-      ${field({ name: k.field, id: `knob-${k.name}`, label: k.label, kind: k.name === "multiplier" ? "number" : "duration", schema: {}, hint: html`${k.hint} ${k.differ ? nothing : html`Now ${text(k.now)}.`}`, value, refuse: (v) => (v > k.most ? `At most ${text(k.most)}` : v <= 0 && k.name === "multiplier" ? "More than 0" : ""), change: (v) => this.set(k.name, v ?? k.now) })}
-      <input type="range" min="0" max="1000" step="1" aria-label=${k.label} aria-valuetext=${text(value)} .value=${kept(String(toStep(k, value)))} @input=${(e) => this.set(k.name, fromStep(k, Number(e.target.value)))}></div>`;
+      ${field({ name: k.field, id: `knob-${k.name}`, label: k.label, kind: k.name === "multiplier" ? "number" : "duration", schema: {}, hint: html`${k.hint} ${k.differ ? nothing : text("floor.tuner.now", { value: shown(k.now) })}`, value, refuse: (v) => (v > k.most ? text("floor.tuner.most", { value: shown(k.most) }) : v <= 0 && k.name === "multiplier" ? text("floor.tuner.moreThanZero") : ""), change: (v) => this.set(k.name, v ?? k.now) })}
+      <input type="range" min="0" max="1000" step="1" aria-label=${k.label} aria-valuetext=${shown(value)} .value=${kept(String(toStep(k, value)))} @input=${(e) => this.set(k.name, fromStep(k, Number(e.target.value)))}></div>`;
   }
 
   effect() {
     const t = this.tuning;
-    if (!t) return html`<p role="status">${this.busy ? "Computing …" : nothing}</p>`;
+    if (!t) return html`<p role="status">${this.busy ? text("floor.tuner.computing") : nothing}</p>`;
     const asked = { stationcodes: this.code, ...this.span() },
       known = this.busy || this.tuned === JSON.stringify(this.changes); // not known: what was computed last is of other settings
     const { before } = t,
@@ -242,10 +245,10 @@ class Page {
       html`<tr><th scope="row">${label}</th><td class="numeric">${write(a)}</td><td class="numeric"><strong>${then(write, b)}</strong></td><td class="numeric">${a === b || !known ? "" : change(b - a)}</td></tr>`;
     const signed = (write) => (d) => `${d > 0 ? "+" : "−"}${write(Math.abs(d))}`;
     const shown = columns.filter((c) => ["oee", "availability", "performance", "quality"].includes(c.name));
-    return html`<p role="status" class="tuner-status">${this.busy ? "Computing …" : !known ? "What these settings would have made of it is not known." : this.differs ? "What these settings would have made of it." : "Move a slider to see what changes."}</p>
-      <div class=${this.busy ? "table-wrap old" : "table-wrap"}><table class="table tuned"><thead><tr><th scope="col"><span class="visually-hidden">Figure</span></th><th scope="col" class="numeric">Now</th><th scope="col" class="numeric">Then</th><th scope="col" class="numeric">Change</th></tr></thead><tbody>
-        ${line("Stops", before.stops.count, after?.stops.count, String, signed(String))}
-        ${line("Stopped", before.stops.totalMs, after?.stops.totalMs, spell, signed(spell))}
+    return html`<p role="status" class="tuner-status">${this.busy ? text("floor.tuner.computing") : !known ? text("floor.tuner.effect.unknown") : this.differs ? text("floor.tuner.effect.known") : text("floor.tuner.effect.none")}</p>
+      <div class=${this.busy ? "table-wrap old" : "table-wrap"}><table class="table tuned"><thead><tr><th scope="col"><span class="visually-hidden">${text("floor.tuner.figure")}</span></th><th scope="col" class="numeric">${text("floor.tuner.before")}</th><th scope="col" class="numeric">${text("floor.tuner.after")}</th><th scope="col" class="numeric">${text("floor.tuner.difference")}</th></tr></thead><tbody>
+        ${line(text("floor.tuner.stops"), before.stops.count, after?.stops.count, String, signed(String))}
+        ${line(text("floor.tuner.stopped"), before.stops.totalMs, after?.stops.totalMs, spell, signed(spell))}
         ${shown.map((c) => {
           const a = before.figures[c.name],
             b = after?.figures[c.name] ?? null;
@@ -263,9 +266,9 @@ class Page {
     const station = this.names.station(this.code);
     return html`${
       may
-        ? html`<button type="button" class="button primary" ?disabled=${off} @click=${() => attempt(() => intoDraft({ changes, station, profile: this.ctx.profile }))}>Put into the configuration's draft</button>`
-        : html`<button type="button" class="button primary" ?disabled=${off} @click=${() => handOn(changes, this.code)}>Values to hand on</button>`
+        ? html`<button type="button" class="button primary" ?disabled=${off} @click=${() => attempt(() => intoDraft({ changes, station, profile: this.ctx.profile }))}>${text("floor.tuner.draft")}</button>`
+        : html`<button type="button" class="button primary" ?disabled=${off} @click=${() => handOn(changes, this.code)}>${text("floor.tuner.handOn")}</button>`
     }
-      ${this.ctx.can("admin") && !off ? html`<a class="button" href=${past}>Correct this past time</a>` : nothing}`;
+      ${this.ctx.can("admin") && !off ? html`<a class="button" href=${past}>${text("floor.tuner.correct")}</a>` : nothing}`;
   }
 }

@@ -1,9 +1,10 @@
 // How long the stretches without production are: a column for each class of length, and marks where a stop begins to be one.
 
 import { html, nothing, svg } from "../../vendor/lit-html/lit-html.js";
-import { count, duration, number } from "../../shared/format.js";
+import { duration, number } from "../../shared/format.js";
 import { figure } from "../../shared/plot.js";
 import { spell } from "../../shared/ticks.js";
+import { text } from "../../shared/words.js";
 
 const width = 640,
   tall = 250,
@@ -13,10 +14,10 @@ const width = 640,
 
 const nameOf = (bin) =>
   bin.toMs === null
-    ? `${duration(bin.fromMs)} and longer`
+    ? text("floor.tuner.bin.longer", { from: duration(bin.fromMs) })
     : bin.fromMs === 0
-      ? `under ${duration(bin.toMs)}`
-      : `${duration(bin.fromMs)} to ${duration(bin.toMs)}`;
+      ? text("floor.tuner.bin.under", { to: duration(bin.toMs) })
+      : text("floor.tuner.bin", { from: duration(bin.fromMs), to: duration(bin.toMs) });
 
 /**
  * histogram shows lengths as GET /analysis/standstill gives them. by: "count" or "totalMs". marks are [{ms, label, kind}], of
@@ -30,13 +31,13 @@ export function histogram({ lengths, by, marks, name, switched }) {
     root = uneven(bins.map((b) => b[by]));
   const top = (value) => head + (tall - head) * (1 - (root ? Math.sqrt(value / most) : value / most));
   const write = by === "count" ? number : spell;
-  const chart = html`<svg class="histogram" viewBox="0 0 ${width} ${tall + foot}" role="img" aria-label=${`${count(lengths.count, "stretch", "stretches")} without production, ${spell(lengths.totalMs)} in all`}>
+  const chart = html`<svg class="histogram" viewBox="0 0 ${width} ${tall + foot}" role="img" aria-label=${text("floor.tuner.stretches.all", { n: lengths.count, time: spell(lengths.totalMs) })}>
     ${(most < 2 && by === "count" ? [1] : [root ? 0.25 : 0.5, 1]).map((part) => svg`<line class="grid" x1=${side} x2=${width} y1=${top(most * part)} y2=${top(most * part)}></line><text class="tick" x=${side - 6} y=${top(most * part) + 4} text-anchor="end">${by === "count" ? number(Math.round(most * part)) : hoursOf(most * part)}</text>`)}
     ${bins.map(
       (
         bin,
         i,
-      ) => svg`<rect class="bar" x=${side + i * step + 1.5} width=${step - 3} y=${top(bin[by])} height=${tall - top(bin[by])}><title>${nameOf(bin)}: ${count(bin.count, "stretch", "stretches")}, ${spell(bin.totalMs)}</title></rect>
+      ) => svg`<rect class="bar" x=${side + i * step + 1.5} width=${step - 3} y=${top(bin[by])} height=${tall - top(bin[by])}><title>${text("floor.tuner.bin.stretches", { length: nameOf(bin), n: bin.count, time: spell(bin.totalMs) })}</title></rect>
       ${bin[by] ? svg`<text class="value" x=${side + (i + 0.5) * step} y=${top(bin[by]) - 4} text-anchor="middle">${by === "count" ? write(bin[by]) : nothing}</text>` : nothing}`,
     )}
     <line class="axis" x1=${side} x2=${width} y1=${tall} y2=${tall}></line>
@@ -47,15 +48,15 @@ export function histogram({ lengths, by, marks, name, switched }) {
     })}
   </svg>`;
   return figure({
-    title: "Stretches without production",
+    title: text("floor.tuner.stretches.title"),
     name,
     chart,
-    note: html`${switched}${root ? html`<p class="muted small">Columns are as high as the square root of what they stand for, so that rare lengths are seen too.</p>` : nothing}`,
+    note: html`${switched}${root ? html`<p class="muted small">${text("floor.tuner.root")}</p>` : nothing}`,
     rows: lengths.histogram,
     columns: [
-      { label: "Length", text: nameOf },
-      { label: "Stretches", numeric: true, text: (b) => b.count },
-      { label: "Minutes in all", numeric: true, text: (b) => Math.round(b.totalMs / 6000) / 10 },
+      { label: text("floor.tuner.length"), text: nameOf },
+      { label: text("floor.tuner.stretches"), numeric: true, text: (b) => b.count },
+      { label: text("floor.tuner.minutes"), numeric: true, text: (b) => Math.round(b.totalMs / 6000) / 10 },
     ],
   });
 }
@@ -66,8 +67,16 @@ function uneven(values) {
   return some.length > 2 && some.at(-1) > 30 * some[some.length >> 1];
 }
 
-const short = (ms) => (ms < 60_000 ? `${ms / 1000} s` : ms < 3_600_000 ? `${ms / 60_000} min` : `${ms / 3_600_000} h`);
-const hoursOf = (ms) => (ms < 3_600_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 360_000) / 10} h`);
+const short = (ms) => {
+  if (ms < 60_000) return text("floor.tuner.seconds", { n: ms / 1000 });
+  return ms < 3_600_000
+    ? text("floor.tuner.minutes.short", { n: ms / 60_000 })
+    : text("floor.tuner.hours", { n: ms / 3_600_000 });
+};
+const hoursOf = (ms) =>
+  ms < 3_600_000
+    ? text("floor.tuner.minutes.short", { n: Math.round(ms / 60_000) })
+    : text("floor.tuner.hours", { n: Math.round(ms / 360_000) / 10 });
 
 function shown(bins, marks) {
   const used = bins

@@ -5,12 +5,15 @@ import { confirm, openDialog } from "../../shared/dialog.js";
 import { duration } from "../../shared/format.js";
 import { snippet } from "../../shared/dom.js";
 import { labelOf } from "../../shared/terms.js";
+import { text } from "../../shared/words.js";
+
+const lineOf = (code, name, value) => text("floor.tuner.change", { code, field: labelOf(name), value });
 
 /** values gives changes {station, skus} as lines for people. */
 export const lines = (changes, stationCode) => [
-  ...Object.entries(changes.station ?? {}).map(([name, ms]) => `${stationCode}: ${labelOf(name)} = ${duration(ms)}`),
+  ...Object.entries(changes.station ?? {}).map(([name, ms]) => lineOf(stationCode, name, duration(ms))),
   ...(changes.skus ?? []).flatMap(({ code, ...fields }) =>
-    Object.entries(fields).map(([name, value]) => `${code}: ${labelOf(name)} = ${value}`),
+    Object.entries(fields).map(([name, value]) => lineOf(code, name, String(value))),
   ),
 ];
 
@@ -19,9 +22,9 @@ export async function intoDraft({ changes, station, profile }) {
   if (
     changes.skus?.length &&
     !(await confirm({
-      title: "Into the draft?",
-      text: `The multiplier belongs to the SKU: it will hold at every station that makes ${changes.skus.map((s) => s.code).join(", ")}.`,
-      action: "Put it there",
+      title: text("floor.tuner.draft.title"),
+      text: text("floor.tuner.draft.text", { skus: changes.skus.map((s) => s.code).join(", ") }),
+      action: text("floor.tuner.draft.button"),
     }))
   )
     return false;
@@ -62,7 +65,7 @@ function pathOf(doc, code) {
 /** handOn shows the values to somebody who may not change the configuration. */
 export const handOn = (changes, stationCode) =>
   openDialog(({ close }) => ({
-    title: "Values to hand on",
-    body: html`<p>Your role may not change the configuration. Members and administrators can: give them this.</p>${snippet(lines(changes, stationCode).join("\n"), { wrap: true })}`,
-    actions: html`<button type="button" class="button" @click=${() => close()}>Close</button>`,
+    title: text("floor.tuner.handOn"),
+    body: html`<p>${text("floor.tuner.handOn.text")}</p>${snippet(lines(changes, stationCode).join("\n"), { wrap: true })}`,
+    actions: html`<button type="button" class="button" @click=${() => close()}>${text("floor.tuner.close")}</button>`,
   }));

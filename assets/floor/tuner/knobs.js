@@ -1,6 +1,7 @@
 // What can be turned at a station: which settings decide what a stop is, by how it is detected, and what they are now.
 
 import { parseDuration, duration } from "../../shared/format.js";
+import { text } from "../../shared/words.js";
 
 /** The multiplier that holds where an SKU has none (monitoring.md section 3), and the threshold where a station has none, ms. */
 const usualMultiplier = 1.5,
@@ -49,8 +50,8 @@ export function knobsOf(settings, skus) {
     knobs.push({
       name: "hold",
       field: "productiveHoldOnTime",
-      label: "Productive hold-on time",
-      hint: "How long the station stays productive after a signal. 0: until it says otherwise.",
+      label: text("floor.tuner.hold"),
+      hint: text("floor.tuner.hold.hint"),
       now: settings.productiveHoldOnTime ?? 0,
       most: 86_400_000,
     });
@@ -59,11 +60,8 @@ export function knobsOf(settings, skus) {
     knobs.push({
       name: "threshold",
       field: "utilisationDowntimeThreshold",
-      label: "Shortest stop that is downtime",
-      hint:
-        mode === "line_speed"
-          ? "For how long the speed must be too low."
-          : "For how long the station must not be productive.",
+      label: text("floor.tuner.threshold"),
+      hint: mode === "line_speed" ? text("floor.tuner.threshold.speed") : text("floor.tuner.threshold.productive"),
       now: settings.utilisationDowntimeThreshold ?? usualThreshold,
       most: Infinity,
     });
@@ -73,11 +71,11 @@ export function knobsOf(settings, skus) {
   knobs.push({
     name: "multiplier",
     field: "downtimeDurationThresholdMultiplier",
-    label: "Downtime threshold (× cycle time)",
+    label: text("floor.tuner.multiplier"),
     hint:
       now.length > 1
-        ? `Of the SKUs that ran here; now they have ${now.sort((a, b) => a - b).join(", ")}.`
-        : "Of the SKUs that ran here: no unit for longer than so many cycles is downtime.",
+        ? text("floor.tuner.multiplier.differ", { values: now.sort((a, b) => a - b).join(", ") })
+        : text("floor.tuner.multiplier.hint"),
     now: now[0] ?? usualMultiplier,
     differ: now.length > 1,
     most: 1000,
@@ -89,9 +87,9 @@ export function knobsOf(settings, skus) {
 export const readKnobs = (knobs, query) =>
   Object.fromEntries(
     knobs.map((k) => {
-      const text = query.get(k.name) ?? "",
-        value = k.name === "multiplier" ? Number(text) : parseDuration(text);
-      return [k.name, text && Number.isFinite(value) && value >= 0 ? value : k.now];
+      const given = query.get(k.name) ?? "",
+        value = k.name === "multiplier" ? Number(given) : parseDuration(given);
+      return [k.name, given && Number.isFinite(value) && value >= 0 ? value : k.now];
     }),
   );
 
