@@ -16,11 +16,9 @@ const notYet = [
   "floor/pages/analysis.js",
   "floor/pages/corrections.js",
   "floor/pages/schedules.js",
-  "floor/pages/station.js",
   "floor/pages/stops.js",
   "floor/pages/tasks.js",
   "floor/schedules/",
-  "floor/station/",
   "floor/stops/",
   "floor/tasks/",
   "shared/api.js",
@@ -174,6 +172,7 @@ function literalsOf(markup) {
 }
 
 const code = new Set([
+  "startsWith",
   "querySelector",
   "querySelectorAll",
   "closest",
@@ -183,7 +182,7 @@ const code = new Set([
   "createElement",
 ]);
 const codeToo = new Set(["fetch", "request", "Error", "Event", "text", "get", "has", "error", "info", "warn", "test"]);
-const named = new Set(["class", "className", "name", "type", "id", "cache", "method"]); // properties that nobody reads
+const named = new Set(["class", "className", "name", "type", "id", "cache", "method", "font", "media"]); // properties that nobody reads
 
 /** unread reports whether a string is for programs: a name, a selector, a header, a class. */
 function unread(node, around) {

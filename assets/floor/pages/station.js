@@ -10,6 +10,7 @@ import { load as loadPlot } from "../../shared/plot.js";
 import { addressOf, ranges, rangeOf, rangeText } from "../../shared/scope.js";
 import { statusOf } from "../../shared/status.js";
 import { style } from "../../shared/styles.js";
+import { text } from "../../shared/words.js";
 import { chart } from "../station/charts.js";
 import { cycles, legend, losses, tiles } from "../station/figures.js";
 import { alert, askAlert, head } from "../station/head.js";
@@ -77,12 +78,12 @@ async function chooser(ctx, names) {
     end();
   };
   return {
-    title: "Station",
+    title: text("floor.nav.station"),
     leave,
     changed: (now) => {
       if (now.path[0]) location.reload();
     },
-    render: () => html`<div class="page-head"><h1>Station</h1></div>
+    render: () => html`<div class="page-head"><h1>${text("floor.nav.station")}</h1></div>
     ${names.plants.map((plant) =>
       plant.groups.map(
         (group) =>
@@ -121,17 +122,17 @@ const plansAddress = (page, item) =>
 function render(page) {
   const { station, names, zone, ctx } = page;
   if (page.failed)
-    return html`<section class="notice bad" role="alert"><strong>Station ${page.code} cannot be shown.</strong> ${sentence(page.failed)} <button type="button" class="button small" @click=${() => ctx.navigate(location.pathname + location.search, { replace: true })}>Try again</button></section>`;
-  if (page.left) return html`<p class="muted loading" role="status">Loading …</p>`; // another one is on its way
+    return html`<section class="notice bad" role="alert"><strong>${text("floor.station.failed", { code: page.code })}</strong> ${sentence(page.failed)} <button type="button" class="button small" @click=${() => ctx.navigate(location.pathname + location.search, { replace: true })}>${text("floor.station.again")}</button></section>`;
+  if (page.left) return html`<p class="muted loading" role="status">${text("floor.station.loading")}</p>`; // another one is on its way
   if (!station)
-    return html`<section class="notice bad" role="alert"><strong>There is no station ${page.code}.</strong> It may have left the configuration. <a href="/floor/station">All stations</a></section>`;
+    return html`<section class="notice bad" role="alert"><strong>${text("floor.station.gone", { code: page.code })}</strong> ${text("floor.station.gone.text")} <a href="/floor/station">${text("floor.station.all")}</a></section>`;
   const link = ([from, to]) => stopsAddress(page)({ start: from, end: to });
   return html`<div class="page-head station-title"><h1 dir="auto">${station.name}</h1><span class="row">
-      <label class="inline-field"><span class="visually-hidden">Another station</span><select @change=${(e) => ctx.navigate(addressOf({ range: page.view.text in ranges || page.view.text.endsWith("/now") ? page.view.text : "" }, {}, `/floor/station/${encodeURIComponent(e.target.value)}`))}>${names.plants.flatMap((plant) => plant.groups.map((group) => html`<optgroup label=${names.plants.length > 1 ? `${plant.name} · ${group.name}` : group.name}>${group.stations.map((s) => html`<option value=${s.code} .selected=${s.code === page.code}>${s.name}</option>`)}</optgroup>`))}</select></label>
-      ${ctx.can("supervisor") && !station.alertMessage ? html`<button type="button" class="button" @click=${() => askAlert(station, zone)}>Put an alert up</button>` : nothing}</span></div>
+      <label class="inline-field"><span class="visually-hidden">${text("floor.station.other")}</span><select @change=${(e) => ctx.navigate(addressOf({ range: page.view.text in ranges || page.view.text.endsWith("/now") ? page.view.text : "" }, {}, `/floor/station/${encodeURIComponent(e.target.value)}`))}>${names.plants.flatMap((plant) => plant.groups.map((group) => html`<optgroup label=${names.plants.length > 1 ? `${plant.name} · ${group.name}` : group.name}>${group.stations.map((s) => html`<option value=${s.code} .selected=${s.code === page.code}>${s.name}</option>`)}</optgroup>`))}</select></label>
+      ${ctx.can("supervisor") && !station.alertMessage ? html`<button type="button" class="button" @click=${() => askAlert(station, zone)}>${text("floor.station.alert.put")}</button>` : nothing}</span></div>
     ${alert({ station, zone, ctx })}
     ${head({ station, names, zone, ctx, link })}
-    ${page.error ? html`<section class="notice bad" role="alert"><strong>This time cannot be shown.</strong> ${sentence(page.error)} <button type="button" class="button small" @click=${() => page.take(page.view.text)}>Try again</button></section>` : nothing}
+    ${page.error ? html`<section class="notice bad" role="alert"><strong>${text("floor.station.failed.time")}</strong> ${sentence(page.error)} <button type="button" class="button small" @click=${() => page.take(page.view.text)}>${text("floor.station.again")}</button></section>` : nothing}
     ${timeline(page)}
     ${figures(page)}
     ${charts(page)}
@@ -158,9 +159,9 @@ const shownOf = (figure, oee, energy) => {
 
 function timeline(page) {
   const { view, zone, names, picture, cursor, actions } = page;
-  return html`<section class="card timeline" aria-label="Timeline" @keydown=${(e) => keys(e, page)}>
-    <div class="spread"><h2>${page.view.text === "" ? (page.station.shift?.name ? html`Shift <bdi>${page.station.shift.name}</bdi>` : "Timeline") : (ranges[view.text] ?? "Timeline")} <span class="muted when">${rangeText(rangeOf(view.from, view.to), zone)}${view.follow ? html` · <span class="following">follows the clock</span>` : nothing}</span></h2>${controls(page)}</div>
-    <div class="ribbon" tabindex="0" role="group" aria-label=${`Timeline of ${page.station.name}. Plus and minus zoom, the arrows move, Home shows the shift. It stands as a table below.`} ${stage({ picture, cursor, actions })}>
+  return html`<section class="card timeline" aria-label=${text("floor.station.timeline")} @keydown=${(e) => keys(e, page)}>
+    <div class="spread"><h2>${page.view.text === "" ? (page.station.shift?.name ? text("floor.station.shift", { name: html`<bdi>${page.station.shift.name}</bdi>` }) : text("floor.station.timeline")) : (ranges[view.text] ?? text("floor.station.timeline"))} <span class="muted when">${rangeText(rangeOf(view.from, view.to), zone)}${view.follow ? html` · <span class="following">${text("floor.station.timeline.follows")}</span>` : nothing}</span></h2>${controls(page)}</div>
+    <div class="ribbon" tabindex="0" role="group" aria-label=${text("floor.station.timeline.hint", { station: page.station.name })} ${stage({ picture, cursor, actions })}>
       <canvas aria-hidden="true"></canvas><div class="line" hidden></div><div class="chosen" hidden></div></div>
     <p class="at-cursor" dir="auto"></p>
     ${picked({
@@ -188,15 +189,15 @@ function charts(page) {
 
 function controls(page) {
   const { view } = page,
-    last = (label, text) =>
-      html`<button type="button" class="button small" aria-pressed=${String(view.text === text)} @click=${() => page.go(text)}>${label}</button>`;
-  return html`<div class="controls" role="group" aria-label="Which time is shown">
-    <button type="button" class="button small" aria-label="The shift before" title="The shift before" @click=${() => page.step(-1)}>◀</button>
-    ${last("Shift", "")}
-    <button type="button" class="button small" aria-label="The shift after" title="The shift after" @click=${() => page.step(1)}>▶</button>
-    ${last("1 h", "PT60M/now")}${last("Day", "today")}${last("Week", "PT10080M/now")}${last("Month", "PT44640M/now")}
-    <button type="button" class="button small" aria-label="Zoom in" title="Zoom in (+)" @click=${() => page.zoom(0.5)}>+</button>
-    <button type="button" class="button small" aria-label="Zoom out" title="Zoom out (−)" @click=${() => page.zoom(2)}>−</button></div>`;
+    last = (label, range) =>
+      html`<button type="button" class="button small" aria-pressed=${String(view.text === range)} @click=${() => page.go(range)}>${label}</button>`;
+  return html`<div class="controls" role="group" aria-label=${text("floor.station.time")}>
+    <button type="button" class="button small" aria-label=${text("floor.station.time.before")} title=${text("floor.station.time.before")} @click=${() => page.step(-1)}>◀</button>
+    ${last(text("floor.station.time.shift"), "")}
+    <button type="button" class="button small" aria-label=${text("floor.station.time.after")} title=${text("floor.station.time.after")} @click=${() => page.step(1)}>▶</button>
+    ${last(text("floor.station.time.hour"), "PT60M/now")}${last(text("floor.station.time.day"), "today")}${last(text("floor.station.time.week"), "PT10080M/now")}${last(text("floor.station.time.month"), "PT44640M/now")}
+    <button type="button" class="button small" aria-label=${text("floor.station.zoomIn")} title=${text("floor.station.zoomIn.hint")} @click=${() => page.zoom(0.5)}>+</button>
+    <button type="button" class="button small" aria-label=${text("floor.station.zoomOut")} title=${text("floor.station.zoomOut.hint")} @click=${() => page.zoom(2)}>−</button></div>`;
 }
 
 function keys(event, page) {
@@ -226,7 +227,7 @@ function keys(event, page) {
 
 function figures(page) {
   const { details, names, profile } = page;
-  return html`<section class="card figures" aria-label="Figures">${details ? tiles({ oee: details.oee, energy: details.energy, profile, change: (other) => page.choose(other), ask: ask(page), currency: names.currency }) : html`<p class="muted" role="status">Loading …</p>`}</section>`;
+  return html`<section class="card figures" aria-label=${text("floor.station.figures")}>${details ? tiles({ oee: details.oee, energy: details.energy, profile, change: (other) => page.choose(other), ask: ask(page), currency: names.currency }) : html`<p class="muted" role="status">${text("floor.station.loading")}</p>`}</section>`;
 }
 
 function lists(page) {

@@ -3,6 +3,7 @@
 import { html } from "../../vendor/lit-html/lit-html.js";
 import { time, units } from "../../shared/format.js";
 import { figure, plot } from "../../shared/plot.js";
+import { text } from "../../shared/words.js";
 import { right } from "./ribbon.js";
 
 const round = (n) => (n === null ? null : Math.round(n * 1000) / 1000);
@@ -23,30 +24,40 @@ export function chartsOf(timeline) {
   const charts = [
     {
       name: "speed",
-      title: "Speed",
+      title: text("floor.station.chart.speed"),
       unit: "",
       series: [
-        { label: "Speed", color: "speed", values: per((i) => timeline.lineSpeedAvg[i]) },
-        { label: "Target speed", color: "target", dash: [6, 4], values: timeline.lineSpeedTarget },
+        { label: text("floor.station.chart.speed"), color: "speed", values: per((i) => timeline.lineSpeedAvg[i]) },
+        {
+          label: text("floor.station.chart.speed.target"),
+          color: "target",
+          dash: [6, 4],
+          values: timeline.lineSpeedTarget,
+        },
       ],
     },
     {
       name: "cycle",
-      title: "Time per unit",
+      title: text("floor.station.chart.cycle"),
       unit: "s",
       capped: true,
       series: [
-        { label: "Time per unit", color: "productive", values: each((i) => good[i] + bad[i]) },
-        { label: "Due by the rate", color: "target", dash: [6, 4], values: each((i) => target[i] ?? 0) },
+        { label: text("floor.station.chart.cycle"), color: "productive", values: each((i) => good[i] + bad[i]) },
+        {
+          label: text("floor.station.chart.cycle.due"),
+          color: "target",
+          dash: [6, 4],
+          values: each((i) => target[i] ?? 0),
+        },
       ],
     },
     {
       name: "power",
-      title: "Power",
+      title: text("floor.station.chart.power"),
       unit: "kW",
       series: [
         {
-          label: "Power",
+          label: text("floor.station.chart.power"),
           color: "energy",
           fill: true,
           values: per((i) =>
@@ -79,15 +90,15 @@ function countsOf({ from, good, bad, target }, ends) {
     return values.map((v) => round((all += v ?? 0)));
   };
   const series = [
-    { label: "Good", color: "good", fill: true, values: sum(good) },
-    { label: "Bad", color: "reject", dash: [2, 3], values: sum(bad) },
+    { label: text("floor.station.chart.good"), color: "good", fill: true, values: sum(good) },
+    { label: text("floor.station.chart.bad"), color: "reject", dash: [2, 3], values: sum(bad) },
   ];
   if (target.some((t) => t !== null))
-    series.push({ label: "Target", color: "target", dash: [6, 4], values: sum(target) });
+    series.push({ label: text("floor.station.chart.target"), color: "target", dash: [6, 4], values: sum(target) });
   return {
     name: "counts",
-    title: "Counts against target",
-    unit: "units",
+    title: text("floor.station.chart.counts"),
+    unit: text("floor.station.chart.units"),
     series,
     data: [[from, ...ends], ...series.map((s) => [0, ...s.values])],
   };
@@ -102,17 +113,17 @@ function usual(values) {
 /** chart gives the template of a chart; view: {shown: [from, to], zone, zoom(from, to), link (cursor.js), name (of the file)}. */
 export function chart(c, { shown, zone, zoom, link, name }) {
   const counts = c.name === "counts";
-  const unit = c.unit ? `, ${c.unit}` : "";
+  const withUnit = (name) => (c.unit ? text("floor.station.chart.unit", { name, unit: c.unit }) : name);
   const series = c.series.map((s) => ({ ...s, value: (n) => (counts ? units(n) : `${round(n)} ${c.unit}`.trim()) }));
   return figure({
-    title: `${c.title}${unit}`,
+    title: withUnit(c.title),
     name: `${name}-${c.name}`,
     rows: c.indices,
-    chart: html`<div class="plot" data-chart=${c.name} role="img" aria-label=${`${c.title} over time; the numbers are in the table below`} ${plot({ data: c.data, series, zone, zoom, x: shown, height: 150, options: { padding: [8, right, 0, 0], hooks: link.hooks, cursor: { y: false }, ...(c.capped && { scales: { y: { range: (chart, _, high) => [0, Math.min(high || 1, usual(chart.data[1])) * 1.05] } } }) } })}></div>`,
+    chart: html`<div class="plot" data-chart=${c.name} role="img" aria-label=${text("floor.station.chart.label", { name: c.title })} ${plot({ data: c.data, series, zone, zoom, x: shown, height: 150, options: { padding: [8, right, 0, 0], hooks: link.hooks, cursor: { y: false }, ...(c.capped && { scales: { y: { range: (chart, _, high) => [0, Math.min(high || 1, usual(chart.data[1])) * 1.05] } } }) } })}></div>`,
     columns: [
-      { label: "From", text: (i) => time(c.starts[i], { zone }) },
+      { label: text("floor.station.from"), text: (i) => time(c.starts[i], { zone }) },
       ...c.series.map((s) => ({
-        label: `${s.label}${unit}`,
+        label: withUnit(s.label),
         numeric: true,
         text: (i) => s.values[i],
         ...(counts && { cell: (i) => units(s.values[i]) }),

@@ -7,6 +7,7 @@ import { profiles } from "../../shared/explain/rules.js";
 import { duration, money, number, units } from "../../shared/format.js";
 import { lossNames } from "../../shared/losses.js";
 import { percent } from "../../shared/status.js";
+import { text } from "../../shared/words.js";
 import { kinds } from "./ribbon.js";
 
 // whole writes a time in whole minutes, one of less than an hour in seconds: the dialog has the rest.
@@ -31,17 +32,17 @@ export function legend(oee, ask, length) {
   };
   const line = (kind, name, more) =>
     html`<li><span class=${`letter ${kinds[kind].color}`} aria-hidden="true">${kinds[kind].letter}</span> ${kinds[kind].label} ${oee ? html`${figureButton(whole(oee[name]), ask(name))} ${more}` : nothing}</li>`;
-  return html`<ul class="legend" aria-label="Time by kind">${Object.entries(time).map(([kind, name]) => line(kind, name, html`<span class="muted share">${oee?.totalMs > 0 ? percent(oee[name] / oee.totalMs) : ""}</span>`))}
-    ${line("nonProduction", "scheduledNonProductionMs", html`<span class="muted">of the time above</span>`)}${before >= 60000 ? html`<li class="muted">${whole(before)} more are of before anything was known of the station</li>` : nothing}</ul>`;
+  return html`<ul class="legend" aria-label=${text("floor.station.legend")}>${Object.entries(time).map(([kind, name]) => line(kind, name, html`<span class="muted share">${oee?.totalMs > 0 ? percent(oee[name] / oee.totalMs) : ""}</span>`))}
+    ${line("nonProduction", "scheduledNonProductionMs", html`<span class="muted">${text("floor.station.legend.inThese")}</span>`)}${before >= 60000 ? html`<li class="muted">${text("floor.station.legend.before", { time: whole(before) })}</li>` : nothing}</ul>`;
 }
 
 /** tiles are OEE and its parts, counts and energy. ask(figure) gives the spec of explain. */
 export function tiles({ oee, energy, profile, change, ask, currency }) {
-  if (!oee) return html`<p class="muted">Nothing is known of this time.</p>`;
+  if (!oee) return html`<p class="muted">${text("floor.station.figures.none")}</p>`;
   const ratio = (name) =>
-    html`<div class=${name === "oee" ? "main" : ""}><dt>${figures[name]}</dt><dd>${figureButton(percent(oee[name].value), ask(name))}${oee[name].aboveOne ? html`<span class="note" title="Above 100 %: the rate is most likely too low">▲</span>` : nothing}</dd></div>`;
-  const tile = (name, text) => html`<div><dt>${figures[name]}</dt><dd>${figureButton(text, ask(name))}</dd></div>`;
-  return html`<div class="spread"><h2>Figures</h2><label class="inline-field"><span>Profile</span> <select @change=${(e) => change(e.target.value)}>${Object.entries(profiles).map(([code, label]) => html`<option value=${code} .selected=${code === profile}>${label}</option>`)}</select></label></div>
+    html`<div class=${name === "oee" ? "main" : ""}><dt>${figures[name]}</dt><dd>${figureButton(percent(oee[name].value), ask(name))}${oee[name].aboveOne ? html`<span class="note" title=${text("floor.station.figures.above")}>▲</span>` : nothing}</dd></div>`;
+  const tile = (name, shown) => html`<div><dt>${figures[name]}</dt><dd>${figureButton(shown, ask(name))}</dd></div>`;
+  return html`<div class="spread"><h2>${text("floor.station.figures")}</h2><label class="inline-field"><span>${text("floor.station.profile")}</span> <select @change=${(e) => change(e.target.value)}>${Object.entries(profiles).map(([code, label]) => html`<option value=${code} .selected=${code === profile}>${label}</option>`)}</select></label></div>
     <dl class="tiles station-tiles">${["oee", "availability", "performance", "quality", "coverage"].map(ratio)}
       ${tile("productionGoodCount", units(oee.productionGoodCount))}${tile("productionBadCount", units(oee.productionBadCount))}${tile("productionTargetCount", units(oee.productionTargetCount))}${tile("productionIdealCount", units(oee.productionIdealCount))}
       ${outside.filter((name) => oee[name]).map((name) => tile(name, units(oee[name])))}
@@ -53,13 +54,13 @@ export function tiles({ oee, energy, profile, change, ask, currency }) {
 export function losses({ oee, ask, currency }) {
   if (!oee) return nothing;
   const priced = Object.values(oee.losses).some((loss) => loss.money !== null);
-  return html`<section class="card"><h2>Losses</h2><div class="table-wrap" tabindex="0" role="region" aria-label="Losses"><table class="table"><thead><tr><th scope="col">Loss</th><th scope="col" class="numeric">Time</th><th scope="col" class="numeric">Units</th>${priced ? html`<th scope="col" class="numeric">Money</th>` : nothing}</tr></thead>
+  return html`<section class="card"><h2>${text("floor.station.losses")}</h2><div class="table-wrap" tabindex="0" role="region" aria-label=${text("floor.station.losses")}><table class="table"><thead><tr><th scope="col">${text("floor.station.losses.loss")}</th><th scope="col" class="numeric">${text("floor.station.losses.time")}</th><th scope="col" class="numeric">${text("floor.station.losses.units")}</th>${priced ? html`<th scope="col" class="numeric">${text("floor.station.losses.money")}</th>` : nothing}</tr></thead>
     <tbody>${Object.entries(lossNames).map(([name, label]) => html`<tr><th scope="row">${label}</th><td class="numeric">${figureButton(whole(oee.losses[name].ms), ask(`losses.${name}.ms`))}</td><td class="numeric">${oee.losses[name].units === null ? "–" : figureButton(units(oee.losses[name].units), ask(`losses.${name}.units`))}</td>${priced ? html`<td class="numeric">${figureButton(money(oee.losses[name].money, currency), ask(`losses.${name}.money`))}</td>` : nothing}</tr>`)}</tbody></table></div></section>`;
 }
 
 /** cycles is the table of cycle times by SKU; nothing where the flag is off. */
 export function cycles(list, names) {
   if (!list?.length) return nothing;
-  return html`<section class="card"><h2>Cycle times</h2><div class="table-wrap" tabindex="0" role="region" aria-label="Cycle times"><table class="table"><thead><tr><th scope="col">SKU</th><th scope="col" class="numeric">Cycles</th><th scope="col" class="numeric">Specified</th><th scope="col" class="numeric">Median</th><th scope="col" class="numeric">Best 10 %</th><th scope="col" class="numeric">Spread</th></tr></thead>
+  return html`<section class="card"><h2>${text("floor.station.cycles")}</h2><div class="table-wrap" tabindex="0" role="region" aria-label=${text("floor.station.cycles")}><table class="table"><thead><tr><th scope="col">${text("floor.station.cycles.sku")}</th><th scope="col" class="numeric">${text("floor.station.cycles.count")}</th><th scope="col" class="numeric">${text("floor.station.cycles.specified")}</th><th scope="col" class="numeric">${text("floor.station.cycles.median")}</th><th scope="col" class="numeric">${text("floor.station.cycles.best")}</th><th scope="col" class="numeric">${text("floor.station.cycles.spread")}</th></tr></thead>
     <tbody>${list.map((c) => html`<tr><th scope="row" dir="auto">${names.sku(c.skuCode).name}</th><td class="numeric">${number(c.count)}</td>${[c.specifiedCycleMs, c.medianMs, c.best10PercentMs, c.spreadMs].map((ms) => html`<td class="numeric">${ms === null ? "–" : `${number(Math.round(ms / 10) / 100)} s`}</td>`)}</tr>`)}</tbody></table></div></section>`;
 }

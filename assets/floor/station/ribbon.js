@@ -3,6 +3,7 @@
 
 import { color } from "../../shared/plot.js";
 import { classes } from "../../shared/status.js";
+import { text } from "../../shared/words.js";
 import { ticks } from "./ticks.js";
 
 /** left and right are what the ribbon and the charts below leave free at their sides, CSS px, so that moments stand above each other. */
@@ -17,13 +18,38 @@ export const height = 162;
 
 /** kinds are what the ribbon shows, in the order in which shares of time are stacked, with label, colour, pattern and letter. */
 export const kinds = {
-  productive: { label: "Producing", color: "productive", pattern: "", letter: "P" },
-  slow: { label: "Slow", color: "slow", pattern: "dots", letter: "S" },
-  nonProduction: { label: "Planned non-production", color: "nonproduction", pattern: "upright", letter: "N" },
-  idle: { label: classes.idle.label, color: "idle", pattern: "lines", letter: "I" },
-  downtime: { label: "Stopped", color: "stop", pattern: "hatch", letter: "X" },
-  noData: { label: "No data", color: "nodata", pattern: "cross", letter: "?" },
-  outOfShift: { label: "Out of shift", color: "out", pattern: "sparse", letter: "O" },
+  productive: {
+    label: text("floor.station.kind.productive"),
+    color: "productive",
+    pattern: "",
+    letter: text("floor.station.letter.productive"),
+  },
+  slow: {
+    label: text("floor.station.kind.slow"),
+    color: "slow",
+    pattern: "dots",
+    letter: text("floor.station.letter.slow"),
+  },
+  nonProduction: {
+    label: text("floor.station.kind.nonProduction"),
+    color: "nonproduction",
+    pattern: "upright",
+    letter: text("floor.station.letter.nonProduction"),
+  },
+  idle: { label: classes.idle.label, color: "idle", pattern: "lines", letter: text("floor.station.letter.idle") },
+  downtime: {
+    label: text("floor.station.kind.downtime"),
+    color: "stop",
+    pattern: "hatch",
+    letter: text("floor.station.letter.downtime"),
+  },
+  noData: { label: text("floor.station.kind.noData"), color: "nodata", pattern: "cross", letter: "?" },
+  outOfShift: {
+    label: text("floor.station.kind.outOfShift"),
+    color: "out",
+    pattern: "sparse",
+    letter: text("floor.station.letter.outOfShift"),
+  },
 };
 
 /** kindOf gives the kind of a stretch of a timeline. */
@@ -106,10 +132,10 @@ export class Ribbon {
   #ground(now) {
     const p = this.#paints;
     for (const lane of ["time", "plan", "stops"]) this.#box(p.sunken, this.from, this.to, ...lanes[lane]);
-    this.#text("Shift", 0, lanes.shift, p.muted);
-    this.#text("Time", 0, lanes.time, p.muted);
-    this.#text("Plan", 0, lanes.plan, p.muted);
-    this.#text("Stops", 0, lanes.stops, p.muted);
+    this.#text(text("floor.station.lane.shift"), 0, lanes.shift, p.muted);
+    this.#text(text("floor.station.lane.time"), 0, lanes.time, p.muted);
+    this.#text(text("floor.station.lane.plan"), 0, lanes.plan, p.muted);
+    this.#text(text("floor.station.lane.stops"), 0, lanes.stops, p.muted);
     if (now > this.from && now < this.to) this.#box(p.surface, now, this.to, ...lanes.time); // what is to come
   }
 
@@ -171,7 +197,13 @@ export class Ribbon {
     for (const stop of stops) {
       if (stop.end <= this.from || stop.start >= this.to) continue;
       this.#box(stop.cause ? p.stop : p.downtime, stop.start, stop.end, ...lanes.stops);
-      this.#label(stop.cause ? reasonName(stop.cause) : "No cause", stop, lanes.stops, p.onColor, p.stop);
+      this.#label(
+        stop.cause ? reasonName(stop.cause) : text("floor.station.lane.uncaused"),
+        stop,
+        lanes.stops,
+        p.onColor,
+        p.stop,
+      );
     }
   }
 

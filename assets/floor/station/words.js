@@ -2,6 +2,7 @@
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { duration, time } from "../../shared/format.js";
+import { text } from "../../shared/words.js";
 import { kindOf, kinds, shareOf } from "./ribbon.js";
 
 /** sentenceOf tells what the station did at a moment, and what ran. item and plan are as Page finds them. */
@@ -9,16 +10,24 @@ export function sentenceOf(at, item, plan, { zone, names, timeline }) {
   const seconds = item?.kind === "run";
   const what =
     item?.kind === "run"
-      ? `${kinds[kindOf(item)].label} for ${long(item.end - item.start)}${item.causeCode ? `, ${names.reason(item.causeCode).name}` : ""}`
+      ? runOf(item, names)
       : item?.kind === "row"
         ? shares(timeline, item)
-        : "nothing is known";
+        : text("floor.station.at.unknown");
   const runs = plan?.nonProductionScheduleId
     ? names.reason(plan.reasonCode).name
     : plan?.scheduleId
       ? names.sku(plan.skuCode).name
-      : "nothing scheduled";
+      : text("floor.station.at.unscheduled");
   return `${time(at, { zone, seconds })} · ${what} · ${runs}`;
+}
+
+function runOf(run, names) {
+  const what = kinds[kindOf(run)].label,
+    time = long(run.end - run.start);
+  return run.causeCode
+    ? text("floor.station.at.runCaused", { what, time, cause: names.reason(run.causeCode).name })
+    : text("floor.station.at.run", { what, time });
 }
 
 const long = (ms) => duration(ms >= 60000 ? Math.round(ms / 1000) * 1000 : ms);
@@ -34,20 +43,22 @@ export function picked({ item, zone, names, timeline, go, close, stopLink, planL
   if (!item) return nothing;
   const title =
     item.kind === "stop"
-      ? `Stop: ${item.cause ? names.reason(item.cause).name : "no cause yet"}`
+      ? text("floor.station.stop", {
+          cause: item.cause ? names.reason(item.cause).name : text("floor.station.uncaused.inside"),
+        })
       : item.kind === "run"
         ? kinds[kindOf(item)].label
         : item.kind === "row"
-          ? "What the station did"
+          ? text("floor.station.picked.row")
           : item.kind === "shift"
-            ? `Shift ${item.shiftName ?? ""}`
+            ? text("floor.station.shift", { name: item.shiftName ?? "" })
             : item.nonProductionScheduleId
               ? names.reason(item.reasonCode).name
               : item.scheduleId
                 ? names.sku(item.skuCode).name
-                : "Nothing was scheduled";
+                : text("floor.station.picked.unscheduled");
   const stop = item.kind === "stop" || (item.kind === "run" && item.class === "downtime");
-  return html`<section class="picked" role="status"><div><strong dir="auto">${title}</strong><p>${time(item.start, { zone, seconds: true })} – ${time(item.end, { zone, seconds: true, date: false })}, ${long(item.end - item.start)}${item.kind === "row" ? `: ${shares(timeline, item)}` : ""}${item.kind === "run" && item.causeCode ? html`, <bdi>${names.reason(item.causeCode).name}</bdi>` : nothing}${item.excluded ? ", taken out of the figures" : ""}</p></div>
-    <span class="row">${stop ? html`<a class="button small" href=${stopLink(item)}>Open the stop</a>` : nothing}${item.kind === "plan" && (item.scheduleId || item.nonProductionScheduleId) ? html`<a class="button small" href=${planLink(item)}>Open the schedule</a>` : nothing}
-      <button type="button" class="button small" @click=${() => go(item.start, item.end)}>Zoom to it</button><button type="button" class="icon-button" aria-label="Close" @click=${close}>✕</button></span></section>`;
+  return html`<section class="picked" role="status"><div><strong dir="auto">${title}</strong><p>${time(item.start, { zone, seconds: true })} – ${time(item.end, { zone, seconds: true, date: false })}, ${long(item.end - item.start)}${item.kind === "row" ? `: ${shares(timeline, item)}` : ""}${item.kind === "run" && item.causeCode ? html`, <bdi>${names.reason(item.causeCode).name}</bdi>` : nothing}${item.excluded ? `, ${text("floor.station.excluded")}` : ""}</p></div>
+    <span class="row">${stop ? html`<a class="button small" href=${stopLink(item)}>${text("floor.station.picked.stop")}</a>` : nothing}${item.kind === "plan" && (item.scheduleId || item.nonProductionScheduleId) ? html`<a class="button small" href=${planLink(item)}>${text("floor.station.picked.schedule")}</a>` : nothing}
+      <button type="button" class="button small" @click=${() => go(item.start, item.end)}>${text("floor.station.picked.zoom")}</button><button type="button" class="icon-button" aria-label=${text("floor.station.picked.close")} @click=${close}>✕</button></span></section>`;
 }
