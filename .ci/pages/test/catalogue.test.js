@@ -11,9 +11,7 @@ const read = (name) => readFileSync(new URL(name, assets), "utf8");
 const notYet = [
   "console/",
   "docs/",
-  "floor/analysis/",
   "floor/corrections/",
-  "floor/pages/analysis.js",
   "floor/pages/corrections.js",
   "floor/pages/schedules.js",
   "floor/pages/stops.js",

@@ -3,6 +3,7 @@
 import { html } from "../../vendor/lit-html/lit-html.js";
 import { duration } from "../../shared/format.js";
 import { percent } from "../../shared/status.js";
+import { text } from "../../shared/words.js";
 import { bar, mark } from "./bars.js";
 import { listing } from "./listing.js";
 import { amount } from "./names.js";
@@ -23,10 +24,10 @@ const seconds = (ms) => (ms === null ? "–" : duration(Math.round(ms)));
 export function cycleTimes(page) {
   const { data, title } = page;
   if (data.refused) {
-    return html`<section class="notice"><strong>Cycle time analysis is off here</strong>Of the stations that are asked for: ${data.refused.message}. It can be switched on in the <a href="/console/account">console, under Account</a>.</section>`;
+    return html`<section class="notice"><strong>${text("floor.analysis.cycles.off.title")}</strong>${text("floor.analysis.cycles.off", { reason: data.refused.message, a: (parts) => html`<a href="/console/account">${parts}</a>` })}</section>`;
   }
-  return html`<p class="small muted">The median is what half of the cycles took at most; a tenth took no longer than the best 10 %; the spread lies between the first and the third quartile. The bar goes from the best 10 % to the median; the upright line is what is specified, and the whole is twice that.</p>
-    ${listing(page, { title, name: "cycle-times", rows: data.rows, columns: columnsOf(page), key: (row) => `${row.stationCode} ${row.skuCode}`, empty: "No cycles were measured in this time: cycles are counted by machines, while a schedule runs." })}`;
+  return html`<p class="small muted">${text("floor.analysis.cycles.note")}</p>
+    ${listing(page, { title, name: "cycle-times", rows: data.rows, columns: columnsOf(page), key: (row) => `${row.stationCode} ${row.skuCode}`, empty: text("floor.analysis.cycles.empty") })}`;
 }
 
 const ratioOf = (row) => (row.specifiedCycleMs === null ? null : row.medianMs / row.specifiedCycleMs);
@@ -47,23 +48,39 @@ function columnsOf({ names }) {
     cell: (row) => seconds(row[name]),
   });
   return [
-    { name: "sku", dimension: "sku", label: "SKU", text: (row) => names.sku(row.skuCode).name },
-    { name: "station", dimension: "station", label: "Station", text: (row) => names.station(row.stationCode).name },
-    cycle("specifiedCycleMs", "Specified"),
     {
-      ...cycle("medianMs", "Median"),
+      name: "sku",
+      dimension: "sku",
+      label: text("floor.analysis.dimension.sku"),
+      text: (row) => names.sku(row.skuCode).name,
+    },
+    {
+      name: "station",
+      dimension: "station",
+      label: text("floor.analysis.dimension.station"),
+      text: (row) => names.station(row.stationCode).name,
+    },
+    cycle("specifiedCycleMs", text("floor.analysis.cycles.specified")),
+    {
+      ...cycle("medianMs", text("floor.analysis.cycles.median")),
       cell: (row) =>
         html`<span class="ratio speed">${row.specifiedCycleMs === null ? html`<span></span>` : besides(row)}<span class="ratio-value">${seconds(row.medianMs)}</span></span>`,
     },
     {
       name: "ratio",
-      label: "Median / specified",
+      label: text("floor.analysis.cycles.ratio"),
       numeric: true,
       text: ratioOf,
       cell: (row) => percent(ratioOf(row), 0),
     },
-    cycle("best10PercentMs", "Best 10 %"),
-    cycle("spreadMs", "Spread"),
-    { name: "count", label: "Cycles", numeric: true, text: (row) => row.count, cell: (row) => amount(row.count) },
+    cycle("best10PercentMs", text("floor.analysis.cycles.best")),
+    cycle("spreadMs", text("floor.analysis.cycles.spread")),
+    {
+      name: "count",
+      label: text("floor.analysis.cycles.count"),
+      numeric: true,
+      text: (row) => row.count,
+      cell: (row) => amount(row.count),
+    },
   ];
 }

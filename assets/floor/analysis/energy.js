@@ -3,6 +3,7 @@
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { money } from "../../shared/format.js";
 import { figure, plot } from "../../shared/plot.js";
+import { text } from "../../shared/words.js";
 import { bar } from "./bars.js";
 import { listing } from "./listing.js";
 import { amount, causes, columnsBy, share, tick } from "./names.js";
@@ -39,12 +40,17 @@ const kwh = (n) => (n === null ? "–" : Math.abs(n) < 100 ? three.format(n) : a
 
 // The figures, in the order in which they are shown.
 const figures = (currency) => [
-  { name: "electricalKwh", label: "Energy", unit: "kWh", write: kwh },
-  { name: "cost", label: "Cost", unit: currency ?? "", write: (n) => money(n, currency, 2) },
-  { name: "co2", label: "CO₂", unit: "kg", write: kwh },
-  { name: "kwhPerUnit", label: "Per unit", unit: "kWh", write: kwh },
-  { name: "kwhPerProductiveHour", label: "Per productive hour", unit: "kWh", write: kwh },
-  { name: "outsideProductionKwh", label: "Outside production", unit: "kWh", write: kwh },
+  { name: "electricalKwh", label: text("floor.analysis.energy"), unit: "kWh", write: kwh },
+  {
+    name: "cost",
+    label: text("floor.analysis.energy.cost"),
+    unit: currency ?? "",
+    write: (n) => money(n, currency, 2),
+  },
+  { name: "co2", label: text("floor.analysis.energy.co2"), unit: "kg", write: kwh },
+  { name: "kwhPerUnit", label: text("floor.analysis.energy.perUnit"), unit: "kWh", write: kwh },
+  { name: "kwhPerProductiveHour", label: text("floor.analysis.energy.perHour"), unit: "kWh", write: kwh },
+  { name: "outsideProductionKwh", label: text("floor.analysis.energy.outside"), unit: "kWh", write: kwh },
 ];
 
 /** energy draws the view. */
@@ -52,14 +58,14 @@ export function energy(page) {
   const { data, names, ask } = page,
     { currency } = names;
   return html`<dl class="tiles">${figures(currency).map(({ name, label, unit, write }) => html`<div><dt>${label}</dt><dd>${ask(name, write(data.all?.[name] ?? null))}${(data.all?.[name] ?? null) === null || name === "cost" ? nothing : html` <small>${unit}</small>`}</dd></div>`)}
-      <div><dt>Of the time known</dt><dd>${known(data.all, ask)}</dd></div></dl>
-    <p class="small muted">“–” is not known: nothing was measured, or has no price or factor yet. It is not zero. A meter knows no schedules, so what it measured outside of production is not known either.</p>
-    ${listing(page, { title: page.title, name: "energy", rows: data.rows, columns: columnsOf(page), empty: "Nothing is known of energy in this time." })}
+      <div><dt>${text("floor.analysis.energy.known")}</dt><dd>${known(data.all, ask)}</dd></div></dl>
+    <p class="small muted">${text("floor.analysis.energy.note")}</p>
+    ${listing(page, { title: page.title, name: "energy", rows: data.rows, columns: columnsOf(page), empty: text("floor.analysis.energy.empty") })}
     ${data.trend.length > 1 ? trend(page) : nothing}`;
 }
 
 const known = (row, ask) =>
-  html`${ask("energyCoverage", share(row?.coverage.value), row)}${row?.coverage.aboveOne ? html`<span class="above" title=${causes[row.coverage.cause] ?? ""}>▲<span class="visually-hidden"> above 100 %: ${causes[row.coverage.cause]}</span></span>` : nothing}`;
+  html`${ask("energyCoverage", share(row?.coverage.value), row)}${row?.coverage.aboveOne ? html`<span class="above" title=${causes[row.coverage.cause] ?? ""}>▲<span class="visually-hidden"> ${text("floor.analysis.above.caused", { cause: causes[row.coverage.cause] })}</span></span>` : nothing}`;
 
 const columnsOf = ({ data, state, names, zone, ask }) => {
   const most = Math.max(1e-9, ...data.rows.map((row) => row.electricalKwh ?? 0));
@@ -77,7 +83,13 @@ const columnsOf = ({ data, state, names, zone, ask }) => {
             ? "–"
             : ask(name, write(row[name]), row),
     })),
-    { name: "known", label: "Known", numeric: true, text: (row) => row.coverage.value, cell: (row) => known(row, ask) },
+    {
+      name: "known",
+      label: text("floor.analysis.known"),
+      numeric: true,
+      text: (row) => row.coverage.value,
+      cell: (row) => known(row, ask),
+    },
   ];
 };
 
@@ -93,7 +105,7 @@ const parts = (row, most) => {
 function trend({ data, names, zone, file, ask }) {
   const { trend: rows, unit } = data;
   return figure({
-    title: `Energy over time, by ${unit}`,
+    title: text("floor.analysis.energy.trend", { by: text(`floor.analysis.inside.${unit}`) }),
     name: file(`energy-by-${unit}`),
     rows,
     columns: [
@@ -104,9 +116,14 @@ function trend({ data, names, zone, file, ask }) {
         text: (row) => row[name],
         cell: (row) => write(row[name]),
       })),
-      { label: "Known", numeric: true, text: (row) => row.coverage.value, cell: (row) => known(row, ask) },
+      {
+        label: text("floor.analysis.known"),
+        numeric: true,
+        text: (row) => row.coverage.value,
+        cell: (row) => known(row, ask),
+      },
     ],
-    chart: html`<div class="plot" role="img" aria-label="Energy over time; the numbers are in the table below" ${plot({
+    chart: html`<div class="plot" role="img" aria-label=${text("floor.analysis.energy.trend.label")} ${plot({
       data: [
         rows.map((row) => Date.parse(row.startAt)),
         rows.map((row) => row.electricalKwh),
@@ -116,8 +133,20 @@ function trend({ data, names, zone, file, ask }) {
       label: tick(unit, zone),
       height: 240,
       series: [
-        { label: "Energy", color: "energy", points: true, fill: true, value: (n) => `${kwh(n)} kWh` },
-        { label: "Outside production", color: "muted", dash: [4, 4], points: true, value: (n) => `${kwh(n)} kWh` },
+        {
+          label: text("floor.analysis.energy"),
+          color: "energy",
+          points: true,
+          fill: true,
+          value: (n) => `${kwh(n)} kWh`,
+        },
+        {
+          label: text("floor.analysis.energy.outside"),
+          color: "muted",
+          dash: [4, 4],
+          points: true,
+          value: (n) => `${kwh(n)} kWh`,
+        },
       ],
     })}></div>`,
   });

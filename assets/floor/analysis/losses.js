@@ -5,6 +5,7 @@ import { lasted, money } from "../../shared/format.js";
 import { lossNames } from "../../shared/losses.js";
 import { figure } from "../../shared/plot.js";
 import { segmented } from "../../shared/form.js";
+import { text } from "../../shared/words.js";
 import { bar } from "./bars.js";
 import { listing } from "./listing.js";
 import { amount, columnsBy } from "./names.js";
@@ -36,20 +37,24 @@ export function steps(total, measure) {
       lose(label, total.losses[name][field[measure]], `losses.${name}.${field[measure]}`);
   };
   if (measure === "time") {
-    whole("All time", total.totalMs, "totalMs");
-    lose("Out of shift", total.outOfShiftMs, "outOfShiftMs");
-    lose("No data", total.noDataMs - total.excludedMs, total.excludedMs > 0 ? "" : "noDataMs");
-    if (total.excludedMs > 0) lose("Stops taken out of the figures", total.excludedMs, "excludedMs");
+    whole(text("floor.analysis.losses.step.all"), total.totalMs, "totalMs");
+    lose(text("floor.analysis.losses.step.outOfShift"), total.outOfShiftMs, "outOfShiftMs");
+    lose(
+      text("floor.analysis.losses.step.noData"),
+      total.noDataMs - total.excludedMs,
+      total.excludedMs > 0 ? "" : "noDataMs",
+    );
+    if (total.excludedMs > 0) lose(text("floor.analysis.losses.step.excluded"), total.excludedMs, "excludedMs");
     lost(["schedule", "plannedNonProduction"]);
-    whole("Known scheduled production", level, "availability.denominator");
+    whole(text("floor.analysis.losses.step.known"), level, "availability.denominator");
     lost(["downtime"]);
-    whole("Running", level, "availability.numerator");
+    whole(text("floor.analysis.losses.step.running"), level, "availability.numerator");
     lost(["speed", "quality"]);
   } else {
-    whole("Due by the rate", total.productionIdealCount, "productionIdealCount");
+    whole(text("floor.analysis.losses.step.due"), total.productionIdealCount, "productionIdealCount");
     lost(["downtime", "speed", "quality"]);
   }
-  list.push({ label: "Good", value: level, from: 0, to: level, kind: "rest" });
+  list.push({ label: text("floor.analysis.losses.step.good"), value: level, from: 0, to: level, kind: "rest" });
   return list;
 }
 
@@ -73,7 +78,7 @@ function moneySteps(total) {
   const known = list.filter((step) => step.value !== null);
   if (known.length)
     list.push({
-      label: "Lost in all",
+      label: text("floor.analysis.losses.step.sum"),
       value: level,
       partial: list.some((step) => step.partial || step.value === null),
       from: 0,
@@ -93,14 +98,14 @@ export function loss(page) {
       : measure === "units" && total.productionIdealCount === null
         ? []
         : steps(total, measure);
-  const text = writer(measure, names);
-  return html`<div class="row">${segmented({ name: "measure", label: "Losses in", value: measure, options: Object.entries(measures).map(([value, label]) => ({ value, label })), change: (to) => page.go({ measure: to }) })}</div>
-    ${measure === "money" && !profile.account.enableLostProductionCost ? off() : list.length === 0 ? html`<p class="empty">Nothing that was scheduled had a rate, so it is not known how many units were due.</p>` : waterfall(page, list, text)}
-    ${measure === "money" && !profile.account.enableLostProductionCost ? nothing : byRow(page, text)}`;
+  const write = writer(measure, names);
+  return html`<div class="row">${segmented({ name: "measure", label: text("floor.analysis.losses.in"), value: measure, options: Object.entries(measures).map(([value, label]) => ({ value, label })), change: (to) => page.go({ measure: to }) })}</div>
+    ${measure === "money" && !profile.account.enableLostProductionCost ? off() : list.length === 0 ? html`<p class="empty">${text("floor.analysis.losses.unrated")}</p>` : waterfall(page, list, write)}
+    ${measure === "money" && !profile.account.enableLostProductionCost ? nothing : byRow(page, write)}`;
 }
 
 const off = () =>
-  html`<section class="notice"><strong>Money is not known</strong>The cost of lost production is off for this account (enableLostProductionCost, decided by the account). It can be switched on in the <a href="/console/account">console, under Account</a>; what was lost before then has no price.</section>`;
+  html`<section class="notice"><strong>${text("floor.analysis.losses.off.title")}</strong>${text("floor.analysis.losses.off", { a: (parts) => html`<a href="/console/account">${parts}</a>` })}</section>`;
 
 const writer = (measure, names) =>
   ({
@@ -109,10 +114,14 @@ const writer = (measure, names) =>
     money: (n) => money(n, names.currency, 0),
   })[measure];
 
-const atLeast = (step, text, ask, row) =>
-  html`${step.partial && step.value !== null ? html`<span title="Something else that was lost has no price">at least </span>` : nothing}${step.figure && step.value !== null ? ask(step.figure, text(step.value), row) : text(step.value)}`;
+function atLeast(step, write, ask, row) {
+  const value = step.figure && step.value !== null ? ask(step.figure, write(step.value), row) : write(step.value);
+  if (!step.partial || step.value === null) return value;
+  const hint = (parts) => html`<span title=${text("floor.analysis.losses.partial.hint")}>${parts}</span>`;
+  return text("floor.analysis.losses.partial", { value, hint });
+}
 
-function waterfall({ state, total, file, ask }, list, text) {
+function waterfall({ state, total, file, ask }, list, write) {
   const { measure } = state,
     low = Math.min(0, ...list.map((s) => Math.min(s.from, s.to))),
     high = Math.max(1e-9, ...list.map((s) => Math.max(s.from, s.to)));
@@ -121,25 +130,26 @@ function waterfall({ state, total, file, ask }, list, text) {
   const of = (step) => (step.value === null || !first ? "–" : `${((step.value / first) * 100).toFixed(1)} %`);
   const rows = list.map((step) => ({ ...step, gain: step.kind === "loss" && step.value < 0 }));
   return figure({
-    title: `Losses in ${measure}`,
+    title: text(`floor.analysis.losses.in.${measure}`),
     name: file(`losses-in-${measure}`),
     rows,
     note: notes(measure, total, list),
     columns: [
-      { label: "Step", text: (s) => s.label },
+      { label: text("floor.analysis.losses.step"), text: (s) => s.label },
       {
-        label: "Kind",
-        text: (s) => (s.gain ? "gain" : s.kind === "loss" ? "loss" : s.kind === "rest" ? "rest" : "sum"),
+        label: text("floor.analysis.losses.kind"),
+        text: (s) => text(`floor.analysis.losses.kind.${s.gain ? "gain" : s.kind}`),
       },
       {
         label: measures[measure],
         fileUnit: measure === "time" ? "ms" : "",
         numeric: true,
         text: (s) => s.value,
-        cell: (s) => atLeast(s, text, ask),
+        cell: (s) => atLeast(s, write, ask),
       },
       {
-        label: measure === "money" ? "Share of all that was lost" : "Share of the whole",
+        label:
+          measure === "money" ? text("floor.analysis.losses.share.lost") : text("floor.analysis.losses.share.whole"),
         numeric: true,
         text: (s) => (s.value === null || !first ? null : s.value / first),
         cell: of,
@@ -148,9 +158,9 @@ function waterfall({ state, total, file, ask }, list, text) {
     chart: html`<ol class="waterfall">${rows.map(
       (
         step,
-      ) => html`<li class="step ${step.gain ? "gain" : step.kind}"><span class="step-name">${step.kind === "loss" ? html`<span aria-hidden="true">${step.gain ? "+" : "−"} </span>` : nothing}${step.label}${step.gain ? " (more than was due)" : ""}</span>
+      ) => html`<li class="step ${step.gain ? "gain" : step.kind}"><span class="step-name">${step.kind === "loss" ? html`<span aria-hidden="true">${step.gain ? "+" : "−"} </span>` : nothing}${step.gain ? text("floor.analysis.losses.gain", { label: step.label }) : step.label}</span>
       ${bar([{ from: place(Math.min(step.from, step.to)), to: place(Math.max(step.from, step.to)), kind: step.kind, hatched: step.kind === "loss" }])}
-      <span class="step-value">${step.value === null ? "not known" : atLeast(step, text, ask)}</span><span class="step-share">${of(step)}</span></li>`,
+      <span class="step-value">${step.value === null ? text("floor.analysis.losses.unknown") : atLeast(step, write, ask)}</span><span class="step-share">${of(step)}</span></li>`,
     )}</ol>`,
   });
 }
@@ -161,29 +171,27 @@ function notes(measure, total, list) {
   const { productionGoodCount: good, unscheduledGoodCount: extra, noDataGoodCount: unknown } = total,
     unrated = good - extra - unknown - rest;
   const others = [
-    [extra, "without a schedule"],
-    [unknown, "while nothing was known of the station"],
-    [unrated, "without a rate, by which nothing was due"],
+    [extra, "unscheduled"],
+    [unknown, "noData"],
+    [unrated, "unrated"],
   ].filter(([n]) => Math.abs(n) > 0.5);
   if (measure === "units" && others.length)
     said.push(
-      `${amount(good)} good units were made in all; ${others.map(([n, how]) => `${amount(n)} of them ${how}`).join(", ")}.`,
+      text("floor.analysis.losses.made", {
+        good: amount(good),
+        others: others.map(([n, how]) => text(`floor.analysis.losses.other.${how}`, { n: amount(n) })).join(", "),
+      }),
     );
-  if (measure === "time" && total.losses.speed.ms === null)
-    said.push("Nothing had a rate, so losses of speed and quality are not known in time; they are in what is left.");
-  if (measure === "units")
-    said.push("What was not scheduled, and planned non-production, have no units: nothing was due then.");
-  if (measure === "money" && list.some((step) => step.partial))
-    said.push(
-      "Where it says “at least”, something else that was lost has no price: give its SKU a value, or the station a cost of a minute of standstill.",
-    );
+  if (measure === "time" && total.losses.speed.ms === null) said.push(text("floor.analysis.losses.note.time"));
+  if (measure === "units") said.push(text("floor.analysis.losses.note.units"));
+  if (measure === "money" && list.some((step) => step.partial)) said.push(text("floor.analysis.losses.note.partial"));
   if (measure === "money" && list.every((step) => step.value === null))
-    said.push("Nothing that was lost has a price: give SKUs a value, or stations a cost of a minute of standstill.");
+    said.push(text("floor.analysis.losses.note.money"));
   return said.length ? html`<p class="small muted">${said.join(" ")}</p>` : nothing;
 }
 
 // The losses of each of what is chosen, in the same measure.
-function byRow(page, text) {
+function byRow(page, write) {
   const { state, data, names, zone, ask } = page,
     { measure } = state;
   const value = (row, name) => row.losses[name][field[measure]];
@@ -204,7 +212,7 @@ function byRow(page, text) {
               figure: `losses.${name}.${field[measure]}`,
               partial: measure === "money" && row.losses[name].moneyPartial,
             },
-            text,
+            write,
             ask,
             row,
           ),

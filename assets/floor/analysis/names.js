@@ -2,6 +2,7 @@
 
 import { html } from "../../vendor/lit-html/lit-html.js";
 import { number, time } from "../../shared/format.js";
+import { text } from "../../shared/words.js";
 import { dimensions } from "./state.js";
 
 /** plantOf gives the plant whose clock what is shown goes by: its own, else the first. */
@@ -16,7 +17,10 @@ const day = (at, zone, more) => new Intl.DateTimeFormat("en-GB", { timeZone: zon
 const bucketNames = {
   hour: (row, zone) => time(row.startAt, { zone }),
   day: (row, zone) => day(row.startAt, zone, { weekday: "short", day: "numeric", month: "short", year: "numeric" }),
-  week: (row, zone) => `Week of ${day(row.startAt, zone, { day: "numeric", month: "short", year: "numeric" })}`,
+  week: (row, zone) =>
+    text("floor.analysis.weekOf", {
+      date: day(row.startAt, zone, { day: "numeric", month: "short", year: "numeric" }),
+    }),
   month: (row, zone) => day(row.startAt, zone, { month: "long", year: "numeric" }),
 };
 
@@ -30,9 +34,9 @@ export function nameOf(row, dimension, names, zone) {
     case "station":
       return names.station(row.stationCode).name;
     case "sku":
-      return row.skuCode ? names.sku(row.skuCode).name : "No SKU";
+      return row.skuCode ? names.sku(row.skuCode).name : text("floor.analysis.noSku");
     case "shift":
-      return row.shiftName ?? "Out of shift";
+      return row.shiftName ?? text("floor.analysis.outOfShift");
     default:
       return bucketNames[dimension](row, zone);
   }
@@ -63,9 +67,9 @@ export const amount = (n, digits = 0) => (n === null || n === undefined ? "–" 
 
 /** causes say what most likely puts a ratio above 1. */
 export const causes = {
-  rateTooLow: "more was made than the rate has as due: the rate of the schedule, SKU or station is likely too low",
-  negativeCount: "corrections or rejections made a count negative",
-  readingFromBefore: "a meter's first reading tells of time before the range",
+  rateTooLow: text("floor.analysis.cause.rateTooLow"),
+  negativeCount: text("floor.analysis.cause.negativeCount"),
+  readingFromBefore: text("floor.analysis.cause.readingFromBefore"),
 };
 
 /** columnsBy gives the columns that name rows. Their text orders rows and stands in files: of a time, its beginning. */
@@ -83,5 +87,5 @@ export const fileColumns = (columns) =>
   columns.flatMap((c) =>
     !c.dimension || dimensions[c.dimension].time || c.dimension === "shift"
       ? [c]
-      : [{ label: `${c.label} code`, text: (row) => codeOf(row, c.dimension) }, c],
+      : [{ label: text("floor.analysis.code", { name: c.label }), text: (row) => codeOf(row, c.dimension) }, c],
   );

@@ -4,6 +4,7 @@ import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { figures, outside } from "../../shared/explain/names.js";
 import { figure, plot } from "../../shared/plot.js";
 import { percent } from "../../shared/status.js";
+import { text } from "../../shared/words.js";
 import { bar } from "./bars.js";
 import { listing } from "./listing.js";
 import { amount, causes, columnsBy, nameOf, share, tick } from "./names.js";
@@ -11,10 +12,10 @@ import { addressFor, dimensions, profiles } from "./state.js";
 
 /** ratios are the figures in the order in which they are shown, with the class that has their colour. */
 export const ratios = [
-  { name: "oee", label: "OEE", color: "accent", width: 3 },
-  { name: "availability", label: "Availability", color: "speed", dash: [8, 4] },
-  { name: "performance", label: "Performance", color: "slow", dash: [2, 3] },
-  { name: "quality", label: "Quality", color: "productive", width: 1 },
+  { name: "oee", label: text("floor.analysis.ratio.oee"), color: "accent", width: 3 },
+  { name: "availability", label: text("floor.analysis.ratio.availability"), color: "speed", dash: [8, 4] },
+  { name: "performance", label: text("floor.analysis.ratio.performance"), color: "slow", dash: [2, 3] },
+  { name: "quality", label: text("floor.analysis.ratio.quality"), color: "productive", width: 1 },
 ];
 
 /** trendBy says by what time a trend over a range is drawn that points can be told apart in; none of a few hours is asked for by months. */
@@ -44,9 +45,9 @@ export function oee(page) {
 
 const ratioCell = (row, name, color, ask, ratio = row[name]) =>
   ratio.value === null || ratio.value === undefined
-    ? html`<span title="Not known: there is nothing to divide by">–</span>`
+    ? html`<span title=${text("floor.analysis.ratio.none")}>–</span>`
     : html`<span class="ratio ${color}">
-  ${bar([{ from: 0, to: ratio.value }])}<span class="ratio-value">${ask(name, percent(ratio.value), row)}</span>${ratio.aboveOne ? html`<span class="above" title=${`Above 100 %: ${causes[ratio.cause] ?? "the cause is not known"}`}>▲<span class="visually-hidden"> above 100 %</span></span>` : nothing}</span>`;
+  ${bar([{ from: 0, to: ratio.value }])}<span class="ratio-value">${ask(name, percent(ratio.value), row)}</span>${ratio.aboveOne ? html`<span class="above" title=${text("floor.analysis.above.hint", { cause: causes[ratio.cause] ?? text("floor.analysis.cause.unknown") })}>▲<span class="visually-hidden"> ${text("floor.analysis.above")}</span></span>` : nothing}</span>`;
 
 function columnsOf({ state, data, names, zone, ask }) {
   return [
@@ -60,24 +61,24 @@ function columnsOf({ state, data, names, zone, ask }) {
     })),
     {
       name: "coverage",
-      label: "Known",
+      label: text("floor.analysis.known"),
       numeric: true,
       text: (row) => row.coverage.value,
       cell: (row) =>
         row.coverage.value < 1 && row.coverage.value !== null
-          ? html`<span class="partly" title="The rest of the scheduled time has no data, and is in no figure">◔ ${ask("coverage", share(row.coverage.value), row)}</span>`
+          ? html`<span class="partly" title=${text("floor.analysis.known.hint")}>◔ ${ask("coverage", share(row.coverage.value), row)}</span>`
           : share(row.coverage.value),
     },
     {
       name: "good",
-      label: "Good units",
+      label: text("floor.analysis.good"),
       numeric: true,
       text: (row) => row.productionGoodCount,
       cell: (row) => ask("productionGoodCount", amount(row.productionGoodCount), row),
     },
     {
       name: "bad",
-      label: "Bad units",
+      label: text("floor.analysis.bad"),
       numeric: true,
       text: (row) => row.productionBadCount,
       cell: (row) => ask("productionBadCount", amount(row.productionBadCount), row),
@@ -120,10 +121,10 @@ function list(page, rows) {
 // Files have the terms too, so that sums can be formed of them.
 const fileOf = (columns) => [
   ...columns,
-  { label: "Scheduled production ms", text: (row) => row.scheduledProductionMs },
-  { label: "Downtime ms", text: (row) => row.downtimeMs },
-  { label: "Ideal units", text: (row) => row.productionIdealCount },
-  { label: "Target units", text: (row) => row.productionTargetCount },
+  { label: text("floor.analysis.file.scheduled"), text: (row) => row.scheduledProductionMs },
+  { label: text("floor.analysis.file.downtime"), text: (row) => row.downtimeMs },
+  { label: text("floor.analysis.file.ideal"), text: (row) => row.productionIdealCount },
+  { label: text("floor.analysis.file.target"), text: (row) => row.productionTargetCount },
 ];
 
 function warnings({ state, names, zone }, rows) {
@@ -131,40 +132,38 @@ function warnings({ state, names, zone }, rows) {
     ratios.filter(({ name }) => name !== "oee" && row[name].aboveOne).map((ratio) => ({ row, ratio })),
   );
   if (above.length === 0) return nothing;
-  return html`<section class="notice wait"><strong>Above 100 %</strong><ul class="plain-list tight">${above.slice(0, 20).map(({ row, ratio }) => html`<li><bdi>${state.by.map((d) => nameOf(row, d, names, zone)).join(", ")}</bdi>: ${ratio.label.toLowerCase()} ${percent(row[ratio.name].value)} – ${causes[row[ratio.name].cause] ?? "a rate or a count is likely wrong"}.</li>`)}
-    ${above.length > 20 ? html`<li>… and ${amount(above.length - 20)} more.</li>` : nothing}</ul></section>`;
+  return html`<section class="notice wait"><strong>${text("floor.analysis.above.title")}</strong><ul class="plain-list tight">${above.slice(0, 20).map(({ row, ratio }) => html`<li>${text("floor.analysis.above.row", { of: html`<bdi>${state.by.map((d) => nameOf(row, d, names, zone)).join(", ")}</bdi>`, ratio: text(`floor.analysis.inside.${ratio.name}`), share: percent(row[ratio.name].value), cause: causes[row[ratio.name].cause] ?? text("floor.analysis.cause.none") })}</li>`)}
+    ${above.length > 20 ? html`<li>${text("floor.analysis.above.more", { n: above.length - 20 })}</li>` : nothing}</ul></section>`;
 }
 
 function trend({ names, zone, file }, rows, unit) {
   const value = (name) => rows.map((row) => ((row[name].value ?? null) === null ? null : row[name].value * 100));
   return figure({
-    title: `Over time, by ${unit}`,
+    title: text("floor.analysis.trend", { by: text(`floor.analysis.inside.${unit}`) }),
     name: file(`oee-by-${unit}`),
     rows,
     columns: [
       ...columnsBy([unit], names, zone),
-      ...[...ratios, { name: "coverage", label: "Known" }].map(({ name, label }) => ({
+      ...[...ratios, { name: "coverage", label: text("floor.analysis.known") }].map(({ name, label }) => ({
         label,
         numeric: true,
         text: (row) => row[name].value,
         cell: (row) => (name === "coverage" ? share : percent)(row[name].value),
       })),
     ],
-    chart: html`<div class="plot" role="img" aria-label="OEE, availability, performance and quality over time; the numbers are in the table below" ${plot(
-      {
-        data: [rows.map((row) => Date.parse(row.startAt)), ...ratios.map(({ name }) => value(name))],
-        zone,
-        label: tick(unit, zone),
-        height: 240,
-        series: ratios.map(({ label, color, dash, width }) => ({
-          label,
-          color,
-          dash,
-          width: width ?? 1.6,
-          points: true,
-          value: (n) => `${n.toFixed(1)} %`,
-        })),
-      },
-    )}></div>`,
+    chart: html`<div class="plot" role="img" aria-label=${text("floor.analysis.trend.label")} ${plot({
+      data: [rows.map((row) => Date.parse(row.startAt)), ...ratios.map(({ name }) => value(name))],
+      zone,
+      label: tick(unit, zone),
+      height: 240,
+      series: ratios.map(({ label, color, dash, width }) => ({
+        label,
+        color,
+        dash,
+        width: width ?? 1.6,
+        points: true,
+        value: (n) => `${n.toFixed(1)} %`,
+      })),
+    })}></div>`,
   });
 }

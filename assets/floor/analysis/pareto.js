@@ -6,10 +6,11 @@ import { segmented } from "../../shared/form.js";
 import { figure } from "../../shared/plot.js";
 import { addressOf } from "../../shared/scope.js";
 import { percent } from "../../shared/status.js";
+import { text } from "../../shared/words.js";
 import { bar, between } from "./bars.js";
 import { amount } from "./names.js";
 
-const uncaused = "No cause given";
+const uncaused = text("floor.analysis.pareto.uncaused");
 
 /** readPareto reads what the view shows. */
 export const readPareto = async (ask, { scope }) => ({ bars: (await ask("/pareto", scope)).results });
@@ -47,20 +48,20 @@ function topOf(code, names) {
 /** pareto draws the view. */
 export function pareto(page) {
   const { data, names, state, file, ask } = page;
-  if (data.bars.length === 0) return html`<p class="empty">There was no downtime in this time.</p>`;
+  if (data.bars.length === 0) return html`<p class="empty">${text("floor.analysis.pareto.empty")}</p>`;
   const bars = state.causes === "groups" ? grouped(data.bars, names) : data.bars;
   const longest = bars[0].downtimeMs,
     sum = bars.reduce((all, b) => all + b.downtimeMs, 0);
-  const text = (ms) => lasted(ms, names.durationFormat ?? "months");
+  const long = (ms) => lasted(ms, names.durationFormat ?? "months");
   const nameOf = (b) => (b.causeCode === null ? uncaused : (b.name ?? names.reason(b.causeCode).name));
   const none = bars.find((b) => b.causeCode === null);
   return html`<div class="row">${segmented({
     name: "causes",
-    label: "Causes",
+    label: text("floor.analysis.causes"),
     value: state.causes,
     options: [
-      { value: "each", label: "Each cause" },
-      { value: "groups", label: "Groups of causes" },
+      { value: "each", label: text("floor.analysis.pareto.each") },
+      { value: "groups", label: text("floor.analysis.pareto.groups") },
     ],
     change: (to) => page.go({ causes: to }),
   })}</div>
@@ -68,33 +69,38 @@ export function pareto(page) {
       title: page.title,
       name: file("pareto"),
       rows: bars,
-      note: html`<p class="small muted">${text(sum)} of downtime. Bars are as long as the downtime; the line is the share of all downtime that a cause and those above it make. ${none ? html`<strong>${percent(none.share)} has no cause yet</strong> (hatched).` : "Every stop has its cause."}</p>`,
+      note: html`<p class="small muted">${text("floor.analysis.pareto.note", { time: long(sum) })} ${none ? text("floor.analysis.pareto.some", { share: percent(none.share), b: (parts) => html`<strong>${parts}</strong>` }) : text("floor.analysis.pareto.all")}</p>`,
       columns: [
-        { label: "Cause", text: nameOf },
-        { label: "Cause code", text: (b) => b.causeCode ?? "" },
+        { label: text("floor.analysis.pareto.cause"), text: nameOf },
+        { label: text("floor.analysis.pareto.code"), text: (b) => b.causeCode ?? "" },
         {
-          label: "Downtime",
+          label: text("floor.analysis.pareto.downtime"),
           fileUnit: "ms",
           numeric: true,
           text: (b) => b.downtimeMs,
-          cell: (b) => (b.causes ? text(b.downtimeMs) : ask("paretoMs", text(b.downtimeMs), b)),
+          cell: (b) => (b.causes ? long(b.downtimeMs) : ask("paretoMs", long(b.downtimeMs), b)),
         },
-        { label: "Stops", numeric: true, text: (b) => b.count },
+        { label: text("floor.analysis.pareto.stops"), numeric: true, text: (b) => b.count },
         {
-          label: "Share",
+          label: text("floor.analysis.pareto.share"),
           numeric: true,
           text: (b) => b.share,
           cell: (b) => (b.causes ? percent(b.share) : ask("paretoShare", percent(b.share), b)),
         },
-        { label: "Cumulative", numeric: true, text: (b) => b.cumulative, cell: (b) => percent(b.cumulative) },
+        {
+          label: text("floor.analysis.pareto.cumulative"),
+          numeric: true,
+          text: (b) => b.cumulative,
+          cell: (b) => percent(b.cumulative),
+        },
       ],
       chart: html`<ol class="pareto">${bars.map(
         (
           b,
           i,
-        ) => html`<li><a class=${b.causeCode === null ? "cause uncaused" : "cause"} href=${stopsOf(page, b)} title="Show these stops"><span class="cause-name" dir="auto">${nameOf(b)}</span>
+        ) => html`<li><a class=${b.causeCode === null ? "cause uncaused" : "cause"} href=${stopsOf(page, b)} title=${text("floor.analysis.pareto.show")}><span class="cause-name" dir="auto">${nameOf(b)}</span>
       ${bar([{ from: 0, to: b.downtimeMs / longest, kind: "loss", hatched: b.causeCode === null }], between(i === 0 ? 0 : bars[i - 1].cumulative, b.cumulative))}
-      <span class="cause-value">${text(b.downtimeMs)}</span><span class="cause-count">${amount(b.count)} ×</span><span class="cause-share">${percent(b.cumulative)}</span></a></li>`,
+      <span class="cause-value">${long(b.downtimeMs)}</span><span class="cause-count">${amount(b.count)} ×</span><span class="cause-share">${percent(b.cumulative)}</span></a></li>`,
       )}</ol>`,
     })}`;
 }

@@ -2,44 +2,45 @@
 
 import { profiles as profileNames } from "../../shared/explain/rules.js";
 import { addressOf, readScope } from "../../shared/scope.js";
+import { text } from "../../shared/words.js";
 
 /** dimensions are what figures can be added up by; those with a time can only be asked for alone or beside one without. */
 export const dimensions = {
-  plant: { label: "Plant" },
-  group: { label: "Group" },
-  station: { label: "Station" },
-  sku: { label: "SKU" },
-  shift: { label: "Shift" },
-  hour: { label: "Hour", time: true },
-  day: { label: "Day", time: true },
-  week: { label: "Week", time: true },
-  month: { label: "Month", time: true },
+  plant: { label: text("floor.analysis.dimension.plant") },
+  group: { label: text("floor.analysis.dimension.group") },
+  station: { label: text("floor.analysis.dimension.station") },
+  sku: { label: text("floor.analysis.dimension.sku") },
+  shift: { label: text("floor.analysis.dimension.shift") },
+  hour: { label: text("floor.analysis.dimension.hour"), time: true },
+  day: { label: text("floor.analysis.dimension.day"), time: true },
+  week: { label: text("floor.analysis.dimension.week"), time: true },
+  month: { label: text("floor.analysis.dimension.month"), time: true },
 };
 
 /** measures are what losses are told in. */
-export const measures = { time: "Time", units: "Units", money: "Money" };
+export const measures = {
+  time: text("floor.analysis.measure.time"),
+  units: text("floor.analysis.measure.units"),
+  money: text("floor.analysis.measure.money"),
+};
 
 /** profiles are the ways to make A, P and Q (monitoring.md section 7), each in a sentence. */
 export const profiles = {
   default: {
     name: profileNames.default,
-    sentence:
-      "Availability is scheduled production without downtime, as a share of scheduled production; performance is units made, of those due while it was not down; quality is the good share of the units.",
+    sentence: text("floor.analysis.profile.default"),
   },
   iso22400: {
     name: profileNames.iso22400,
-    sentence:
-      "Availability is the time that really produced, as a share of the planned busy time, which set-up and changeover belong to and planned stops do not; performance is the ideal time of all units, of the time that produced.",
+    sentence: text("floor.analysis.profile.iso22400"),
   },
   vorne: {
     name: profileNames.vorne,
-    sentence:
-      "Availability is run time as a share of planned production, where changeovers, set-ups and planned stops count as stops; performance is the ideal time of all units, of run time.",
+    sentence: text("floor.analysis.profile.vorne"),
   },
   evocon: {
     name: profileNames.evocon,
-    sentence:
-      "Availability is time producing, slowly or not, as a share of shift time without planned stops; performance is the share of that time which was not slow. No rate is needed.",
+    sentence: text("floor.analysis.profile.evocon"),
   },
 };
 

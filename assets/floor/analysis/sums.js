@@ -5,6 +5,7 @@ import { daysBefore, namedSpan } from "../../shared/days.js";
 import { figures, outside } from "../../shared/explain/names.js";
 import { percent } from "../../shared/status.js";
 import { wallOf } from "../../shared/zone.js";
+import { text } from "../../shared/words.js";
 import { amount, causes, share } from "./names.js";
 import { ratios } from "./oee.js";
 
@@ -22,14 +23,14 @@ export function timeBefore(range, [from, to], plant) {
     const [begin, end] = namedSpan("month", plant, from),
       days = Math.round(reach(namedSpan("month", plant, begin - 1)[0], begin));
     const [first, last] = daysBefore([from, to], days, plant);
-    return { from: first, to: to >= end ? begin : Math.min(begin, last), than: "the same time a month earlier" };
+    return { from: first, to: to >= end ? begin : Math.min(begin, last), than: text("floor.analysis.than.month") };
   }
   const days = daysOf[range] ?? Math.max(1, Math.ceil(reach(from, to))),
     [first, last] = daysBefore([from, to], days, plant);
   return {
     from: first,
     to: last,
-    than: days === 1 ? "the same time a day earlier" : `the same time ${days} days earlier`,
+    than: text("floor.analysis.than.days", { days }),
   };
 }
 
@@ -47,18 +48,21 @@ export async function earlier(ask, { scope, state, total, plant }) {
 
 /** sums draws them. */
 export function sums({ total, before, ask }) {
-  return html`<dl class="tiles sums">${ratios.map(({ name, label, color }) => html`<div class="sum ${color}"><dt>${label}</dt><dd data-figure=${name}>${ask(name, percent(total[name].value))}${total[name].aboveOne ? html`<span class="above" title=${`Above 100 %: ${causes[total[name].cause] ?? ""}`}>▲<span class="visually-hidden"> above 100 %</span></span>` : nothing}${change(total[name].value, before?.[name].value, before)}</dd></div>`)}
-    <div><dt>Good units</dt><dd data-figure="good">${ask("productionGoodCount", amount(total.productionGoodCount))}</dd></div><div><dt>Bad units</dt><dd data-figure="bad">${ask("productionBadCount", amount(total.productionBadCount))}</dd></div>
+  return html`<dl class="tiles sums">${ratios.map(({ name, label, color }) => html`<div class="sum ${color}"><dt>${label}</dt><dd data-figure=${name}>${ask(name, percent(total[name].value))}${total[name].aboveOne ? html`<span class="above" title=${text("floor.analysis.above.hint", { cause: causes[total[name].cause] ?? "" })}>▲<span class="visually-hidden"> ${text("floor.analysis.above")}</span></span>` : nothing}${change(total[name].value, before?.[name].value, before)}</dd></div>`)}
+    <div><dt>${text("floor.analysis.good")}</dt><dd data-figure="good">${ask("productionGoodCount", amount(total.productionGoodCount))}</dd></div><div><dt>${text("floor.analysis.bad")}</dt><dd data-figure="bad">${ask("productionBadCount", amount(total.productionBadCount))}</dd></div>
     ${outside.filter((name) => total[name]).map((name) => html`<div><dt>${figures[name]}</dt><dd data-figure=${name}>${ask(name, amount(total[name]))}</dd></div>`)}
-    ${total.coverage.value === null || total.coverage.value < 1 ? html`<div><dt>Of scheduled time known</dt><dd data-figure="coverage" class=${total.coverage.value === null ? "" : "partly"}>${ask("coverage", share(total.coverage.value))}</dd></div>` : nothing}</dl>
-    ${before && ratios.some(({ name }) => (before[name].value ?? null) !== null && (total[name].value ?? null) !== null) ? html`<p class="small muted compared"><span aria-hidden="true">▲ ▼</span> percentage points above and below ${before.than}.</p>` : nothing}`;
+    ${total.coverage.value === null || total.coverage.value < 1 ? html`<div><dt>${text("floor.analysis.sums.known")}</dt><dd data-figure="coverage" class=${total.coverage.value === null ? "" : "partly"}>${ask("coverage", share(total.coverage.value))}</dd></div>` : nothing}</dl>
+    ${before && ratios.some(({ name }) => (before[name].value ?? null) !== null && (total[name].value ?? null) !== null) ? html`<p class="small muted compared"><span aria-hidden="true">▲ ▼</span> ${text("floor.analysis.sums.compared", { than: before.than })}</p>` : nothing}`;
 }
+
+const signs = { up: "▲", down: "▼", none: "=" };
 
 // How many percentage points a ratio is above or below that of the time before.
 function change(now, then, before) {
   if ((now ?? null) === null || (then ?? null) === null) return nothing;
   const points = (now - then) * 100,
-    words = before.than;
-  const sign = Math.abs(points) < 0.05 ? "=" : points > 0 ? "▲" : "▼";
-  return html`<small class="change" title=${`Compared with ${words}: ${percent(then)}`}><span aria-hidden="true">${sign}</span><span class="visually-hidden">${sign === "▲" ? "up" : sign === "▼" ? "down" : "no change"}</span> ${Math.abs(points).toFixed(1)} <span class="visually-hidden">points, compared with ${words}</span></small>`;
+    { than } = before,
+    way = Math.abs(points) < 0.05 ? "none" : points > 0 ? "up" : "down";
+  const hidden = (parts) => html`<span class="visually-hidden">${parts}</span>`;
+  return html`<small class="change" title=${text("floor.analysis.compared", { than, share: percent(then) })}><span aria-hidden="true">${signs[way]}</span>${text(`floor.analysis.change.${way}`, { points: Math.abs(points).toFixed(1), than, hidden })}</small>`;
 }

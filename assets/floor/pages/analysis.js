@@ -5,9 +5,10 @@ import { connection } from "../../shared/api.js";
 import { sentence, toast } from "../../shared/dialog.js";
 import { directory } from "../../shared/directory.js";
 import { figureButton } from "../../shared/explain.js";
-import { count, time } from "../../shared/format.js";
+import { time } from "../../shared/format.js";
 import { asked, rangeOf, ranges, scopeBar } from "../../shared/scope.js";
 import { style } from "../../shared/styles.js";
+import { text } from "../../shared/words.js";
 import { hatching } from "../analysis/bars.js";
 import { cycleTimes, readCycles } from "../analysis/cycletimes.js";
 import { energy, energyBy, readEnergy } from "../analysis/energy.js";
@@ -19,37 +20,45 @@ import { Reader } from "../analysis/reader.js";
 import { addressFor, dimensions, profiles, readState } from "../analysis/state.js";
 import { earlier, sums } from "../analysis/sums.js";
 
-const byText = (by) => by.map((name) => (name === "sku" ? "SKU" : name)).join(" and ");
+function byText(by) {
+  const [one, two] = by.map((name) => text(`floor.analysis.inside.${name}`));
+  return two ? text("floor.analysis.by.two", { one, two }) : one;
+}
 
 // The views: label of the tab, title, by (what it can be added up by, if by anything), read, show, and whether the sums stand above.
 const views = {
   oee: {
-    label: "OEE",
-    title: ({ by }) => `OEE by ${byText(by)}`,
+    label: text("floor.analysis.ratio.oee"),
+    title: ({ by }) => text("floor.analysis.title.oee", { by: byText(by) }),
     by: Object.keys(dimensions),
     read: readOEE,
     show: oee,
     sums: true,
   },
   losses: {
-    label: "Losses",
-    title: ({ by }) => `Losses by ${byText(by)}`,
+    label: text("floor.analysis.losses"),
+    title: ({ by }) => text("floor.analysis.title.losses", { by: byText(by) }),
     by: Object.keys(dimensions),
     read: readLosses,
     show: loss,
     sums: true,
   },
-  pareto: { label: "Causes", title: () => "Causes of downtime", read: readPareto, show: pareto },
+  pareto: {
+    label: text("floor.analysis.causes"),
+    title: () => text("floor.analysis.title.pareto"),
+    read: readPareto,
+    show: pareto,
+  },
   energy: {
-    label: "Energy",
-    title: ({ by }) => `Energy by ${byText(energyBy(by))}`,
+    label: text("floor.analysis.energy"),
+    title: ({ by }) => text("floor.analysis.title.energy", { by: byText(energyBy(by)) }),
     by: ["plant", "group", "station", "hour", "day", "week", "month"],
     read: readEnergy,
     show: energy,
   },
   cycletimes: {
-    label: "Cycle times",
-    title: () => "Cycle times by SKU and station",
+    label: text("floor.analysis.cycles"),
+    title: () => text("floor.analysis.title.cycles"),
     read: readCycles,
     show: cycleTimes,
   },
@@ -63,7 +72,7 @@ export async function open(ctx) {
 }
 
 class Page {
-  title = "Analysis";
+  title = text("floor.nav.analysis");
 
   constructor(ctx, names) {
     Object.assign(this, {
@@ -125,9 +134,9 @@ class Page {
   render() {
     const { state, names, reader } = this;
     return html`<div class="analysis stack">
-      <div class="page-head"><h1>Analysis</h1><div class="row"><button type="button" class="button small" @click=${() => this.copy()}>Copy link</button><button type="button" class="button small" @click=${() => print()}>Print</button></div></div>
+      <div class="page-head"><h1>${text("floor.nav.analysis")}</h1><div class="row"><button type="button" class="button small" @click=${() => this.copy()}>${text("floor.analysis.link")}</button><button type="button" class="button small" @click=${() => print()}>${text("floor.analysis.print")}</button></div></div>
       ${this.printHead()}
-      <nav class="tabs" aria-label="Analyses">${Object.entries(views).map(([view, { label }]) => html`<a href=${addressFor({ ...state, view, sort: "", down: false })} aria-current=${view === state.view ? "page" : nothing}>${label}</a>`)}</nav>
+      <nav class="tabs" aria-label=${text("floor.analysis.views")}>${Object.entries(views).map(([view, { label }]) => html`<a href=${addressFor({ ...state, view, sort: "", down: false })} aria-current=${view === state.view ? "page" : nothing}>${label}</a>`)}</nav>
       ${scopeBar({ scope: state.scope, directory: names, change: (scope) => this.go({ scope }), more: this.more() })}
       ${this.progress()}
       <div class="stack results" aria-busy=${String(reader.since > 0)}>${reader.error ? this.problem() : reader.data ? this.results() : nothing}</div>
@@ -147,7 +156,7 @@ class Page {
       profile: this.ctx.profile,
       title: view.title(state),
       go: (changes) => this.go(changes),
-      ask: (figure, text, row) => this.ask(figure, text, row),
+      ask: (figure, shown, row) => this.ask(figure, shown, row),
       file: (name) => this.file(name),
     };
     const order = { by: page.state.sort, down: page.state.down };
@@ -156,10 +165,10 @@ class Page {
   }
 
   // A figure that can be asked how it came about, of the very time that is shown; where plants' days differ, of the one that is named.
-  ask(figure, text, row) {
+  ask(figure, shown, row) {
     const { total, state } = this.reader.data,
       { rangecode, ...where } = asked(state.scope);
-    return figureButton(text, {
+    return figureButton(shown, {
       figure,
       profile: state.profile,
       row,
@@ -171,7 +180,7 @@ class Page {
   more() {
     const { state } = this,
       { by } = views[state.view];
-    return html`${by ? this.bySelects(by) : nothing}<label class="scope-part"><span>OEE profile</span><select name="profile" @change=${(e) => this.go({ profile: e.target.value })}>${Object.entries(profiles).map(([code, { name }]) => html`<option value=${code} .selected=${code === state.profile}>${name}</option>`)}</select></label>`;
+    return html`${by ? this.bySelects(by) : nothing}<label class="scope-part"><span>${text("floor.analysis.profile")}</span><select name="profile" @change=${(e) => this.go({ profile: e.target.value })}>${Object.entries(profiles).map(([code, { name }]) => html`<option value=${code} .selected=${code === state.profile}>${name}</option>`)}</select></label>`;
   }
 
   bySelects(allowed) {
@@ -180,8 +189,8 @@ class Page {
     const option = (name, chosen) =>
       html`<option value=${name} .selected=${name === chosen}>${dimensions[name].label}</option>`;
     const set = (by) => this.go({ by, sort: "", down: false });
-    return html`<label class="scope-part"><span>By</span><select name="by" @change=${(e) => set([e.target.value])}>${allowed.map((name) => option(name, one))}</select></label>
-      <label class="scope-part"><span>and by</span><select name="and" @change=${(e) => set(e.target.value ? [one, e.target.value] : [one])}><option value="" .selected=${two === ""}>Nothing else</option>${second.map((name) => option(name, two))}</select></label>`;
+    return html`<label class="scope-part"><span>${text("floor.analysis.by")}</span><select name="by" @change=${(e) => set([e.target.value])}>${allowed.map((name) => option(name, one))}</select></label>
+      <label class="scope-part"><span>${text("floor.analysis.by.and")}</span><select name="and" @change=${(e) => set(e.target.value ? [one, e.target.value] : [one])}><option value="" .selected=${two === ""}>${text("floor.analysis.by.none")}</option>${second.map((name) => option(name, two))}</select></label>`;
   }
 
   // The range that was read, in the plant's own zone.
@@ -207,10 +216,12 @@ class Page {
       { names } = this;
     if (scope.stations.length)
       return scope.stations.length > 6
-        ? count(scope.stations.length, "station")
+        ? text("floor.analysis.stations", { n: scope.stations.length })
         : scope.stations.map((code) => names.station(code).name).join(", ");
     return [
-      scope.plant || names.plants.length === 1 ? names.plant(scope.plant || names.plants[0].code).name : "All plants",
+      scope.plant || names.plants.length === 1
+        ? names.plant(scope.plant || names.plants[0].code).name
+        : text("floor.analysis.plants"),
       scope.group ? names.group(scope.plant || names.plants[0].code, scope.group).name : "",
     ]
       .filter(Boolean)
@@ -221,18 +232,18 @@ class Page {
     const { state } = this;
     return html`<header class="print-head"><p class="print-title">${views[state.view].title(state)}</p>
       <p><bdi>${this.ctx.profile.accountId}</bdi> · <bdi>${this.scopeText()}</bdi>${this.reader.data ? html` · ${this.rangeText()}` : nothing}</p>
-      <p>OEE profile: ${profiles[state.profile].name} · Printed ${time(this.printed, { zone: zoneOf(state, this.names) })}</p></header>`;
+      <p>${text("floor.analysis.printed", { profile: profiles[state.profile].name, time: time(this.printed, { zone: zoneOf(state, this.names) }) })}</p></header>`;
   }
 
   progress() {
     const { reader } = this;
     return html`<div role="status" class="progress">${
       reader.told
-        ? html`<span>Adding up ${count(this.stations(), "station")} …</span> <span aria-hidden="true">${Math.round((Date.now() - reader.since) / 1000)} s</span>
-      <button type="button" class="button small" @click=${() => reader.stop()}>Stop</button>`
+        ? html`<span>${text("floor.analysis.reading", { n: this.stations() })}</span> <span aria-hidden="true">${Math.round((Date.now() - reader.since) / 1000)} s</span>
+      <button type="button" class="button small" @click=${() => reader.stop()}>${text("floor.analysis.stop")}</button>`
         : nothing
     }</div>
-      ${!reader.since && !reader.data && !reader.error ? html`<p class="empty">Stopped. <button type="button" class="button small" @click=${() => this.read()}>Read it again</button></p>` : nothing}`;
+      ${!reader.since && !reader.data && !reader.error ? html`<p class="empty">${text("floor.analysis.stopped")} <button type="button" class="button small" @click=${() => this.read()}>${text("floor.analysis.readAgain")}</button></p>` : nothing}`;
   }
 
   stations() {
@@ -248,12 +259,12 @@ class Page {
     const { error } = this.reader;
     const advice =
       error.away || error.status === 429
-        ? "Try again in a moment."
+        ? text("floor.analysis.failed.later")
         : error.status === 400
-          ? "Change what is shown, above, or begin anew."
+          ? text("floor.analysis.failed.change")
           : "";
-    return html`<section class="notice bad" role="alert"><strong>This could not be read</strong>${sentence(error)} ${advice}
-      <p class="row"><button type="button" class="button small" @click=${() => this.read()}>Try again</button> <a class="button small" href=${addressFor(readState(new URLSearchParams({ view: this.state.view }), views))}>Begin anew</a></p></section>`;
+    return html`<section class="notice bad" role="alert"><strong>${text("floor.analysis.failed")}</strong>${sentence(error)} ${advice}
+      <p class="row"><button type="button" class="button small" @click=${() => this.read()}>${text("floor.analysis.again")}</button> <a class="button small" href=${addressFor(readState(new URLSearchParams({ view: this.state.view }), views))}>${text("floor.analysis.anew")}</a></p></section>`;
   }
 
   // Files are named by what they hold and the days that it is of.
@@ -273,11 +284,11 @@ class Page {
     const link = location.origin + addressFor({ ...this.state, scope: { ...this.state.scope, range } });
     try {
       await navigator.clipboard.writeText(link);
-      toast("The link is copied. It shows the same to whoever may see it.");
+      toast(text("floor.analysis.link.done"));
     } catch {
       // there is no clipboard on pages without HTTPS
       history.replaceState(null, "", link);
-      toast("The link is in the address bar: copy it from there.");
+      toast(text("floor.analysis.link.there"));
     }
   }
 }
