@@ -1,5 +1,6 @@
 // The API's documentation, made from /openapi.json in the browser.
 import { el } from "../shared/dom.js";
+import { text } from "../shared/words.js";
 import { breakable, operationSection } from "./operation.js";
 import { modelSection, prose } from "./schema.js";
 
@@ -15,7 +16,7 @@ const entries = [];
 
 async function read() {
   const answer = await fetch("/openapi.json", { headers: { Accept: "application/json" } });
-  if (!answer.ok) throw new Error(`the service answered ${answer.status}`);
+  if (!answer.ok) throw new Error(text("docs.failed.status", { status: answer.status }));
   return answer.json();
 }
 
@@ -39,10 +40,10 @@ function render(doc) {
   const head = el(
     "header",
     { class: "intro" },
-    el("p", { class: "eyebrow" }, `Version ${doc.info.version}`),
+    el("p", { class: "eyebrow" }, text("docs.version", { version: doc.info.version })),
     el("h1", null, doc.info.title),
     prose(doc.info.description),
-    el("p", null, el("a", { class: "button", href: "/openapi.json" }, "OpenAPI document")),
+    el("p", null, el("a", { class: "button", href: "/openapi.json" }, text("docs.document"))),
   );
   main.replaceChildren(head);
   const all = operations(doc);
@@ -50,6 +51,7 @@ function render(doc) {
     const members = all.filter((op) => op.tags.includes(tag.name));
     if (members.length === 0) continue;
     group(
+      `tag-${tag.name.toLowerCase().replace(/[^a-z0-9]+/g, "-")}`,
       tag.name,
       tag.description,
       members.map((op) => ({
@@ -64,8 +66,9 @@ function render(doc) {
     );
   }
   group(
-    "Models",
-    "The objects that requests and answers are made of.",
+    "tag-models",
+    text("docs.models"),
+    text("docs.models.text"),
     Object.entries(doc.components.schemas).map(([name, schema]) => ({
       id: `model-${name}`,
       section: modelSection(doc, name, schema),
@@ -77,8 +80,7 @@ function render(doc) {
 }
 
 // group adds a heading with what stands under it, here and in the contents.
-function group(title, description, members) {
-  const id = `tag-${title.toLowerCase().replace(/[^a-z0-9]+/g, "-")}`;
+function group(id, title, description, members) {
   const list = el("ul");
   const item = el(
     "section",
@@ -114,7 +116,12 @@ function filter() {
     e.item.hidden = !visible.has(e.item);
     e.block.hidden = !visible.has(e.block);
   }
-  found.textContent = words.length === 0 ? "" : shown === 0 ? "Nothing found" : `${shown} of ${entries.length} found`;
+  found.textContent =
+    words.length === 0
+      ? ""
+      : shown === 0
+        ? text("docs.found.none")
+        : text("docs.found", { n: shown, all: entries.length });
 }
 
 // follow goes to what the address names, also when a search hides it.
@@ -205,8 +212,8 @@ try {
     el(
       "div",
       { class: "notice bad", role: "alert" },
-      el("strong", null, "The description could not be read"),
-      `${error.message}. Load the page again to retry.`,
+      el("strong", null, text("docs.failed.title")),
+      text("docs.failed", { reason: error.message }),
     ),
   );
   main.setAttribute("aria-busy", "false");

@@ -1,6 +1,7 @@
 // One operation: what it does, what it takes, what it answers, and a command to try it with.
 import { el, snippet } from "../shared/dom.js";
-import { follow, grid, inline, kind, prose, rules, table } from "./schema.js";
+import { text } from "../shared/words.js";
+import { either, follow, grid, inline, kind, prose, rules, table } from "./schema.js";
 
 /** operationSection describes an operation. */
 export function operationSection(doc, op) {
@@ -23,7 +24,7 @@ export function operationSection(doc, op) {
     parameters(doc, op),
     body(doc, op),
     answers(doc, op),
-    part("Try it", snippet(curl(op), { label: `Copy the command for ${op.operationId}` })),
+    part(text("docs.try"), snippet(curl(op), { label: text("docs.try.copy", { id: op.operationId }) })),
   );
 }
 
@@ -43,7 +44,11 @@ function needs(doc, op) {
   );
   const open = wanted.length === 0 || wanted.some((one) => Object.keys(one).length === 0);
   return [
-    el("span", { class: open ? "tag open" : "tag" }, open ? "No key needed" : `Needs ${schemes.join(" or ")}`),
+    el(
+      "span",
+      { class: open ? "tag open" : "tag" },
+      open ? text("docs.keyless") : text("docs.needs", { schemes: either(schemes) }),
+    ),
     el("code", { class: "muted" }, op.operationId),
   ];
 }
@@ -52,12 +57,12 @@ function parameters(doc, op) {
   const list = op.parameters.map((p) => follow(doc, p));
   if (list.length === 0) return null;
   return part(
-    "Parameters",
+    text("docs.parameters"),
     grid(
-      `Parameters of ${op.operationId}`,
-      ["Name", "In", "Type", "Meaning"],
+      text("docs.parameters.of", { id: op.operationId }),
+      [text("docs.name"), text("docs.in"), text("docs.type"), text("docs.meaning")],
       list.map((p) => [
-        [el("code", null, p.name), p.required ? el("span", { class: "required" }, "required") : null],
+        [el("code", null, p.name), p.required ? el("span", { class: "required" }, text("docs.required")) : null],
         p.in,
         [kind(p.schema), rules(p.schema).length ? [", ", rules(p.schema)] : null],
         inline(p.description),
@@ -72,16 +77,16 @@ function body(doc, op) {
   const schema = follow(doc, media.schema);
   const name = media.schema.$ref ? kind(media.schema) : "";
   return part(
-    "Request body",
+    text("docs.body"),
     el(
       "p",
       { class: "muted" },
       `${type}, `,
-      op.requestBody.required ? "required" : "optional",
+      op.requestBody.required ? text("docs.required") : text("docs.optional"),
       name ? [", ", name] : null,
     ),
-    table(schema, `Fields of the body of ${op.operationId}`),
-    example(media.example, `Copy the example body of ${op.operationId}`),
+    table(schema, text("docs.body.fields", { id: op.operationId })),
+    example(media.example, text("docs.body.copy", { id: op.operationId })),
   );
 }
 
@@ -98,7 +103,7 @@ function answers(doc, op) {
     }
   }
   return part(
-    "Answers",
+    text("docs.answers"),
     success,
     rest.length
       ? el(
@@ -107,11 +112,17 @@ function answers(doc, op) {
           el(
             "summary",
             null,
-            `Other answers: ${Object.keys(op.responses)
-              .filter((s) => s[0] !== "2")
-              .join(", ")}`,
+            text("docs.answers.other", {
+              codes: Object.keys(op.responses)
+                .filter((s) => s[0] !== "2")
+                .join(", "),
+            }),
           ),
-          grid(`Other answers of ${op.operationId}`, ["Status", "errorCode", "When"], rest),
+          grid(
+            text("docs.answers.otherOf", { id: op.operationId }),
+            [text("docs.status"), "errorCode", text("docs.when")],
+            rest,
+          ),
         )
       : null,
   );
@@ -125,7 +136,7 @@ function well(doc, op, status, answer) {
     head,
     shape(type, media.schema),
     headers(doc, op, answer),
-    example(media.example, `Copy the example answer of ${op.operationId}`),
+    example(media.example, text("docs.answer.copy", { id: op.operationId })),
   ];
 }
 
@@ -143,20 +154,20 @@ function headers(doc, op, answer) {
   const list = Object.entries(answer.headers ?? {});
   if (list.length === 0) return null;
   return grid(
-    `Headers of the answer of ${op.operationId}`,
-    ["Header", "Meaning"],
+    text("docs.headers", { id: op.operationId }),
+    [text("docs.header"), text("docs.meaning")],
     list.map(([name, h]) => [el("code", null, name), inline(follow(doc, h).description)]),
   );
 }
 
 function example(value, label) {
   if (value === undefined) return null;
-  const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  const content = typeof value === "string" ? value : JSON.stringify(value, null, 2);
   return el(
     "details",
-    { class: "example", open: text.length < 900 },
-    el("summary", null, "Example"),
-    snippet(text, { label }),
+    { class: "example", open: content.length < 900 },
+    el("summary", null, text("docs.example")),
+    snippet(content, { label }),
   );
 }
 

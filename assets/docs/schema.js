@@ -1,5 +1,6 @@
 // Schemas as tables: one row a field, inline objects opened up, named ones linked.
 import { el } from "../shared/dom.js";
+import { text } from "../shared/words.js";
 
 const prefix = "#/components/schemas/";
 
@@ -35,22 +36,28 @@ export function follow(doc, value) {
   return { ...target, ...value, $ref: undefined };
 }
 
+/** either joins what one of several is. */
+export const either = (several) => [several.reduce((one, other) => text("docs.or", { one, other }))];
+
 /** kind says what type a schema has, with links to models. */
 export function kind(schema) {
   if (schema.$ref) return [link(schema.$ref)];
   const choice = schema.oneOf ?? schema.anyOf;
-  if (choice) return choice.flatMap((s, i) => (i ? [" or ", ...kind(s)] : kind(s)));
-  if (schema.const !== undefined) return ["always ", el("code", null, JSON.stringify(schema.const))];
+  if (choice) return either(choice.map(kind));
+  if (schema.const !== undefined)
+    return [text("docs.type.always", { value: el("code", null, JSON.stringify(schema.const)) })];
   if (schema.enum)
     return [
-      "one of ",
-      schema.enum.flatMap((v, i) => [i ? ", " : "", el("code", null, v === null ? "null" : String(v))]),
+      text("docs.type.oneOf", {
+        values: schema.enum.flatMap((v, i) => [i ? ", " : "", el("code", null, v === null ? "null" : String(v))]),
+      }),
     ];
-  const types = [schema.type ?? "anything"].flat();
-  return types.flatMap((type, i) => [
-    i ? " or " : "",
-    ...(type === "array" && schema.items ? ["array of ", ...kind(schema.items)] : [type]),
-  ]);
+  const types = [schema.type ?? text("docs.type.any")].flat();
+  return either(
+    types.map((type) =>
+      type === "array" && schema.items ? text("docs.type.arrayOf", { type: kind(schema.items) }) : type,
+    ),
+  );
 }
 
 /** rules lists what a value must keep to beyond its type. */
@@ -67,16 +74,17 @@ export function rules(schema) {
     list.push(span(schema.minItems, schema.maxItems, "item"));
   if (schema.format) list.push(schema.format);
   if (schema.pattern) list.push(el("code", null, schema.pattern));
-  if (schema.default !== undefined) list.push(`default ${JSON.stringify(schema.default)}`);
-  if (schema.deprecated) list.push("deprecated");
+  if (schema.default !== undefined) list.push(text("docs.limit.default", { value: JSON.stringify(schema.default) }));
+  if (schema.deprecated) list.push(text("docs.limit.deprecated"));
   return list.flatMap((rule, i) => (i ? [", ", rule] : [rule]));
 }
 
 function span(least, most, what) {
-  const s = (k) => (k === 1 ? what : `${what}s`);
-  if (most === undefined) return `at least ${least} ${s(least)}`;
-  if (least === undefined) return `at most ${most} ${s(most)}`;
-  return least === most ? `${least} ${s(least)}` : `${least} to ${most} ${s(most)}`;
+  if (most === undefined) return text(`docs.limit.${what}.least`, { least });
+  if (least === undefined) return text(`docs.limit.${what}.most`, { most });
+  return least === most
+    ? text(`docs.limit.${what}.same`, { n: least })
+    : text(`docs.limit.${what}.both`, { least, most });
 }
 
 /** fields gives the rows of a schema: [path, required, schema], inline objects opened up. */
@@ -97,9 +105,9 @@ export function table(schema, caption) {
   if (rows.length === 0) return null;
   return grid(
     caption,
-    ["Field", "Type", "Limits", "Meaning"],
+    [text("docs.field"), text("docs.type"), text("docs.limits"), text("docs.meaning")],
     rows.map(([path, required, value]) => [
-      [el("code", null, path), required ? el("span", { class: "required" }, "required") : null],
+      [el("code", null, path), required ? el("span", { class: "required" }, text("docs.required")) : null],
       kind(value),
       rules(value),
       inline(value.description),
@@ -134,9 +142,7 @@ export function grid(caption, heads, rows) {
             null,
             cells.map((cell, i) => {
               const empty = [cell].flat(3).every((c) => !c);
-              return i === 0
-                ? el("th", { scope: "row" }, cell)
-                : el("td", { "data-head": heads[i], class: empty ? "empty" : null }, cell);
+              return i === 0 ? el("th", { scope: "row" }, cell) : el("td", { class: empty ? "empty" : null }, cell);
             }),
           ),
         ),
@@ -154,9 +160,9 @@ export function modelSection(doc, name, schema) {
     { class: "operation model", id },
     el("h3", { tabindex: "-1" }, el("a", { href: `#${id}`, class: "self" }, name)),
     prose(schema.description),
-    choice ? el("p", null, "One of: ", kind(schema)) : null,
+    choice ? el("p", null, text("docs.choice", { types: kind(schema) })) : null,
     schema.properties
-      ? table(schema, `Fields of ${name}`)
+      ? table(schema, text("docs.fields", { name }))
       : choice
         ? null
         : el("p", null, kind(schema), rules(schema).length ? [": ", rules(schema)] : null),

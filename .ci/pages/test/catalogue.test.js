@@ -10,7 +10,6 @@ const read = (name) => readFileSync(new URL(name, assets), "utf8");
 // What still has texts of its own. A folder's or file's line goes when its texts stand in the catalogue; none is added.
 const notYet = [
   "console/",
-  "docs/",
   "floor/corrections/",
   "floor/pages/corrections.js",
   "floor/pages/schedules.js",
@@ -47,7 +46,8 @@ const notYet = [
 const files = readdirSync(assets, { recursive: true })
   .map((name) => name.replaceAll("\\", "/"))
   .filter((name) => /\.(js|html)$/.test(name) && !/^(vendor|vendoring|words)\//.test(name));
-const converted = files.filter((name) => !notYet.some((one) => name.startsWith(one)));
+const whole = "docs/help/"; // pages that are translated as a whole
+const converted = files.filter((name) => ![whole, ...notYet].some((one) => name.startsWith(one)));
 
 /** walk calls visit with each node of a syntax tree and the nodes around it, the nearest one last. */
 function walk(node, visit, around = []) {
@@ -187,6 +187,7 @@ function unread(node, around) {
   const parent = around.at(-1);
   if (node.role === "source" || node.role === "key" || node.role === "test") return true;
   if (parent.type === "BinaryExpression" && /^([!=]==?|in)$/.test(parent.operator)) return true;
+  if (/^-[A-Z] /.test(node.value ?? node.quasis?.[0].value.cooked)) return true; // an option of a command
   if (parent.type === "SwitchCase" || parent.type === "MemberExpression") return true;
   return around.some((outer, at) => {
     const inner = around[at + 1] ?? node;
