@@ -1,6 +1,7 @@
 // Times that go on by themselves, by the service's clock. One timer serves all of a page.
 
 import { now } from "../../shared/clock.js";
+import { text } from "../../shared/words.js";
 
 const listeners = new Set();
 let timer = 0;
@@ -32,8 +33,10 @@ export function elapsed(ms) {
   const seconds = Math.max(0, Math.floor(ms / 1000)),
     minutes = Math.floor(seconds / 60),
     hours = Math.floor(minutes / 60);
-  if (minutes === 0) return `${seconds} s`;
-  if (hours === 0) return `${minutes} min`;
-  if (hours >= 10 && hours < 24) return `${hours} h`;
-  return hours < 24 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
+  if (minutes === 0) return text("floor.floor.elapsed.seconds", { seconds });
+  if (hours === 0) return text("floor.floor.elapsed.minutes", { minutes });
+  if (hours >= 10 && hours < 24) return text("floor.floor.elapsed.hours", { hours });
+  return hours < 24
+    ? text("floor.floor.elapsed.hoursAndMinutes", { hours, minutes: minutes % 60 })
+    : text("floor.floor.elapsed.days", { days: Math.floor(hours / 24), hours: hours % 24 });
 }
