@@ -116,11 +116,11 @@ func shapeOf(t *testing.T, name string, is bool, text string) (shape []string, c
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := viewOf(page, page.parts, is, text)
 	all, err := readCatalogues(assets.FS)
 	if err != nil {
 		t.Fatal(err)
 	}
+	v := viewOf(page, page.parts, all.of(name), is, text)
 	v["Words"], v["Catalogue"] = all.of(name), markup("")
 	content, err := page.fill(v)
 	if err != nil {
@@ -150,25 +150,29 @@ func shapeOf(t *testing.T, name string, is bool, text string) (shape []string, c
 	return shape, count
 }
 
-// viewOf returns a value for every placeholder of a page.
-func viewOf(page *template, parts []part, is bool, text string) view {
+// viewOf returns a value for every placeholder of a page, and for the arguments of its texts.
+func viewOf(page *template, parts []part, texts words, is bool, text string) view {
 	v := view{}
 	for _, p := range parts {
 		switch p.verb {
 		case ".":
 			v[p.name] = text
+		case "words":
+			for _, name := range argument.FindAllStringSubmatch(texts[p.name], -1) {
+				v[name[1]] = text
+			}
 		case "if":
 			v[p.name] = is
 			for _, branch := range [][]part{p.then, p.not} {
-				for name, value := range viewOf(page, branch, is, text) {
+				for name, value := range viewOf(page, branch, texts, is, text) {
 					v[name] = value
 				}
 			}
 		case "range":
-			one := viewOf(page, p.then, is, text)
+			one := viewOf(page, p.then, texts, is, text)
 			v[p.name] = []view{one, one}
 		case "template":
-			for name, value := range viewOf(page, page.pieces[p.name], is, text) {
+			for name, value := range viewOf(page, page.pieces[p.name], texts, is, text) {
 				v[name] = value
 			}
 		}

@@ -2,7 +2,7 @@
 import { request } from "../shared/api.js";
 import { wireCopy } from "../shared/dom.js";
 import { nextPage } from "../shared/next.js";
-import { say } from "../shared/words.js";
+import { say, text } from "../shared/words.js";
 
 const button = document.getElementById("enter");
 const message = document.getElementById("enter-message");
@@ -28,7 +28,7 @@ async function enter() {
 button.addEventListener("click", async () => {
   if (button.disabled) return;
   button.disabled = true;
-  button.textContent = "Entering …";
+  button.textContent = text("signin.demo.entering");
   message.replaceChildren();
   try {
     await enter();
@@ -38,7 +38,7 @@ button.addEventListener("click", async () => {
     button.textContent = face;
     const box = document.createElement("div");
     box.className = "notice bad";
-    box.textContent = `The demo could not be entered: ${say(error.message)} Press again, or start the demo anew.`;
+    box.textContent = text("signin.demo.failed", { reason: say(error.message) });
     message.replaceChildren(box);
   }
 });

@@ -5,7 +5,7 @@ import { html, render, nothing } from "../vendor/lit-html/lit-html.js";
 import { request } from "../shared/api.js";
 import { snippet } from "../shared/dom.js";
 import { nextPage } from "../shared/next.js";
-import { say, wait } from "../shared/words.js";
+import { say, text, wait } from "../shared/words.js";
 
 const root = document.getElementById("signin");
 const key = "signin"; // in the browser's storage: {email, code, ends}
@@ -53,7 +53,7 @@ async function ask(event) {
   if (state.busy || Date.now() < state.until) return;
   const email = (root.querySelector("#email")?.value ?? state.email).trim();
   Object.assign(state, { email, problem: "", notice: null });
-  if (!email) return complain("Type your e-mail address.");
+  if (!email) return complain(text("signin.email.missing"));
   state.busy = true;
   draw();
   try {
@@ -72,38 +72,38 @@ async function ask(event) {
 function refused(error) {
   switch (error.status) {
     case 400:
-      return complain(say(error.details[0] ? `The address ${error.details[0].issue}` : error.message));
-    case 403:
       return complain(
-        "This address cannot sign in here. Check how it is written, or ask an administrator to add it under Users.",
+        say(error.details[0] ? text("signin.email.wrong", { issue: error.details[0].issue }) : error.message),
       );
+    case 403:
+      return complain(text("signin.email.unknown"));
     case 429:
       state.until = Date.now() + (error.retryAfter || 60) * 1000;
       state.notice = {
         kind: "wait",
-        title: "Too many requests to sign in",
-        text: "Links were asked for too often. Use the one you have, or wait.",
+        title: text("signin.often.title"),
+        text: text("signin.often"),
       };
       break;
     case 503:
       state.notice = {
         kind: "wait",
-        title: "The service is not ready",
-        text: `${say(error.message)} Try again in a moment.`,
+        title: text("signin.busy.title"),
+        text: text("signin.busy", { reason: say(error.message) }),
       };
       break;
     case 0:
       state.notice = {
         kind: "bad",
-        title: "The service does not answer",
-        text: "Check this device’s network, and that the PC that runs the service is on. Then try again.",
+        title: text("signin.away.title"),
+        text: text("signin.away"),
       };
       break;
     default:
       state.notice = {
         kind: "bad",
-        title: "Something went wrong",
-        text: `${say(error.message)} Try again; if it stays so, the service’s log says more.`,
+        title: text("signin.failed.title"),
+        text: text("signin.failed", { reason: say(error.message) }),
       };
   }
   draw();
@@ -195,13 +195,15 @@ const notice = () =>
 
 const left = () => {
   const s = Math.max(0, Math.ceil((state.ends - Date.now()) / 1000));
-  return s < 60 ? `${s} s` : `${Math.floor(s / 60)} min ${s % 60} s`;
+  return s < 60
+    ? text("signin.left.seconds", { s })
+    : text("signin.left.minutes", { min: Math.floor(s / 60), s: s % 60 });
 };
 
 // A command with its copy button, made once: what a press shows must outlive the next look at the service.
 const commands = new Map();
 function command(text) {
-  if (!commands.has(text)) commands.set(text, snippet(text, { wrap: true, label: "Copy the command" }));
+  if (!commands.has(text)) commands.set(text, snippet(text, { wrap: true, label: text("signin.copy") }));
   return commands.get(text);
 }
 
@@ -213,63 +215,65 @@ const views = {
   ask: () => {
     const blocked = Math.max(0, Math.ceil((state.until - Date.now()) / 1000));
     return html`
-      ${heading(demo ? "Or sign in as somebody else" : "Sign in")}
-      <p class="lead">No password: you get a link that works once.</p>
+      ${heading(text(demo ? "signin.title.demo" : "signin.title"))}
+      <p class="lead">${text("signin.lead")}</p>
       ${notice()}
       <form novalidate @submit=${ask}>
         <div class="field">
-          <label for="email">E-mail address</label>
+          <label for="email">${text("signin.email")}</label>
           <input id="email" name="email" type="email" autocomplete="email" autocapitalize="none" spellcheck="false" required dir="auto"
             .value=${state.email} aria-invalid=${state.problem ? "true" : "false"} aria-describedby=${state.problem ? "email-problem" : nothing}>
           ${state.problem ? html`<p class="problem" id="email-problem">${state.problem}</p>` : nothing}
         </div>
-        <button class=${demo ? "button big" : "button primary big"} ?disabled=${state.busy || blocked > 0}>${blocked > 0 ? `Try again in ${wait(blocked)}` : state.busy ? "Asking …" : "Continue"}</button>
+        <button class=${demo ? "button big" : "button primary big"} ?disabled=${state.busy || blocked > 0}>${blocked > 0 ? text("signin.blocked", { time: wait(blocked) }) : text(state.busy ? "signin.asking" : "signin.continue")}</button>
       </form>`;
   },
 
   wait: () => html`
-    ${heading(state.mail ? "Check your mail" : "Ask to be let in")}
-    <p class="lead">${state.mail ? html`A link is on its way to <b dir="auto">${state.email}</b>.` : html`You asked to sign in as <b dir="auto">${state.email}</b>.`}</p>
+    ${heading(text(state.mail ? "signin.wait.mail.title" : "signin.wait.title"))}
+    <p class="lead">${text(state.mail ? "signin.wait.mail" : "signin.wait", { email: html`<b dir="auto">${state.email}</b>` })}</p>
     <div class="digits">
-      <span class="label" id="digits-label">Your five digits</span>
+      <span class="label" id="digits-label">${text("signin.digits")}</span>
       <output id="code" aria-labelledby="digits-label">${state.code}</output>
-      <span class="left" role="timer">good for <span id="left">${left()}</span></span>
+      <span class="left" role="timer">${text("signin.left", { time: html`<span id="left">${left()}</span>` })}</span>
     </div>
     ${state.mail ? mailed() : unmailed()}
     <p class="waiting" role="status">${
       state.away
-        ? html`<span class="pulse" aria-hidden="true"></span><span>${state.away} This page tries again by itself.</span>`
-        : html`<span class="pulse" aria-hidden="true"></span><span>Waiting. This page goes on by itself.</span>`
+        ? html`<span class="pulse" aria-hidden="true"></span><span>${text("signin.waiting.away", { reason: state.away })}</span>`
+        : html`<span class="pulse" aria-hidden="true"></span><span>${text("signin.waiting")}</span>`
     }</p>
-    <div class="actions"><button type="button" class="linklike" id="other" @click=${restart}>Use another address</button></div>`,
+    <div class="actions"><button type="button" class="linklike" id="other" @click=${restart}>${text("signin.other")}</button></div>`,
 
   over: () => html`
-    ${heading("The time is over")}
-    <p class="lead">Nobody let this browser in with these digits in time. Links work once, and for 15 minutes.</p>
+    ${heading(text("signin.over.title"))}
+    <p class="lead">${text("signin.over")}</p>
     ${notice()}
     <form novalidate @submit=${ask}>
-      <button class="button primary big" ?disabled=${state.busy || Date.now() < state.until}>Ask again for ${state.email}</button>
+      <button class="button primary big" ?disabled=${state.busy || Date.now() < state.until}>${text("signin.again", { email: state.email })}</button>
     </form>
-    <div class="actions"><button type="button" class="linklike" id="other" @click=${restart}>Use another address</button></div>`,
+    <div class="actions"><button type="button" class="linklike" id="other" @click=${restart}>${text("signin.other")}</button></div>`,
 
-  in: () => html`${heading("You are signed in")}<p class="lead">Going on …</p>`,
+  in: () => html`${heading(text("signin.in.title"))}<p class="lead">${text("signin.in")}</p>`,
 };
+
+const bold = (inside) => html`<b>${inside}</b>`;
 
 const mailed = () => html`
   <ol class="steps">
-    <li>Open the mail “Your link to sign in”. Check that it has the same five digits.</li>
-    <li>Open its link, on this device or on your phone. On another device, type the five digits there.</li>
+    <li>${text("signin.mail.open")}</li>
+    <li>${text("signin.mail.link")}</li>
   </ol>
   <details>
-    <summary>No mail came?</summary>
-    <p class="hint">Look among the spam. An administrator can also let you in: in the console under <b>Pending sign-ins</b>, by the five digits.</p>
+    <summary>${text("signin.mail.none.title")}</summary>
+    <p class="hint">${text("signin.mail.none", { b: bold })}</p>
   </details>`;
 
 const unmailed = () => html`
   <ol class="steps">
-    <li id="command"><span>Tell an administrator the five digits. In the console, <b>Pending sign-ins</b> gives them your link. So does, in a command window on the PC that runs the service:</span>
+    <li id="command"><span>${text("signin.tell", { b: bold })}</span>
       ${command(`app login-link --code ${state.code}`)}</li>
-    <li><span>Open the link in this browser. On another device, type the five digits there, under <b>In the browser that asked</b>.</span></li>
+    <li><span>${text("signin.open", { b: bold })}</span></li>
   </ol>`;
 
 // ---- the beginning
@@ -277,7 +281,7 @@ const unmailed = () => html`
 async function start() {
   const waiting = kept();
   if (address.searchParams.has("out")) {
-    state.notice = { kind: "ok", title: "You are signed out", text: "This browser has no access any more." };
+    state.notice = { kind: "ok", title: text("signin.out.title"), text: text("signin.out") };
     history.replaceState(null, "", address.pathname);
   }
   if (waiting) begin(waiting);
@@ -300,10 +304,8 @@ async function look() {
       state.notice = {
         looking: true,
         kind: error.status ? "wait" : "bad",
-        title: error.status ? "The service is not ready" : "The service does not answer",
-        text: error.status
-          ? `${say(error.message)} This page tries again by itself.`
-          : "It may be starting, or the network is gone. This page tries again by itself.",
+        title: text(error.status ? "signin.busy.title" : "signin.away.title"),
+        text: error.status ? text("signin.waiting.away", { reason: say(error.message) }) : text("signin.starting"),
       };
       draw();
     }

@@ -37,7 +37,6 @@ const notYet = [
   "shared/terms.js",
   "shared/workspace.js",
   "shared/zone.js",
-  "signin/",
   "tablet/",
   "trust/",
   "welcome/",
@@ -187,7 +186,7 @@ function unread(node, around) {
   const parent = around.at(-1);
   if (node.role === "source" || node.role === "key" || node.role === "test") return true;
   if (parent.type === "BinaryExpression" && /^([!=]==?|in)$/.test(parent.operator)) return true;
-  if (/^-[A-Z] /.test(node.value ?? node.quasis?.[0].value.cooked)) return true; // an option of a command
+  if (/^(-[A-Z]|app [a-z]+-[a-z]+) /.test(node.value ?? node.quasis?.[0].value.cooked)) return true; // a command, or its option
   if (parent.type === "SwitchCase" || parent.type === "MemberExpression") return true;
   return around.some((outer, at) => {
     const inner = around[at + 1] ?? node;
