@@ -13,7 +13,7 @@ type monthKey struct {
 }
 
 // reading returns a station's meter reading: kWh since the start of the production day of the first of the month.
-func (g *Generator) reading(p *plot, at int64) float64 {
+func (g *Generator) reading(p *stationDay, at int64) float64 {
 	s := p.station
 	first := firstOfMonth(p.day)
 	total := g.usedBefore(s, first, p.day)
@@ -23,7 +23,7 @@ func (g *Generator) reading(p *plot, at int64) float64 {
 	}
 	total += baseKw * float64(at-p.Start) / float64(hour)
 	for _, part := range s.parts { // of one plant, so their days are the same
-		other := g.plot(part, p.day)
+		other := g.stationDay(part, p.day)
 		_, _, kWh := other.through(&other.spells[other.spellAt(at)], at)
 		total += wired * kWh
 	}
@@ -51,7 +51,7 @@ func (g *Generator) usedBefore(s *Station, first, until calendar.Day) float64 {
 		sums = []float64{0}
 	}
 	for d := first + calendar.Day(len(sums)) - 1; d < until; d++ {
-		p := g.plot(s, d)
+		p := g.stationDay(s, d)
 		_, _, kWh := p.through(&p.spells[len(p.spells)-1], p.End)
 		sums = append(sums, sums[len(sums)-1]+kWh)
 	}

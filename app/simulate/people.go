@@ -51,15 +51,15 @@ type Schedule struct {
 	start, end   int64   // actual times
 }
 
-// acts appends the actions of people at a station in [from, to) of the plot's day.
-func (g *Generator) acts(list []Event, p *plot, from, to int64) []Event {
+// acts appends the actions of people at a station in [from, to) of the day.
+func (g *Generator) acts(list []Event, p *stationDay, from, to int64) []Event {
 	if p.station.meterOnly {
 		return list
 	}
 	if !p.peopled {
 		p.peopled = true
-		p.crew(&roll{dice: p.dice.about(2)})
-		next := g.plot(p.station, p.day+1)
+		p.crew(&random{dice: p.dice.about(2)})
+		next := g.stationDay(p.station, p.day+1)
 		for i := range next.jobs { // plan tomorrow's schedules today
 			if s := next.schedule(i); !s.Quick {
 				p.act(p.Start+9*hour+int64(i)*7*second, Act{Deed: Plan, Schedule: s})
@@ -118,7 +118,7 @@ func (g *Generator) Underway(stations []string, at int64) ([]Event, error) {
 	return list, nil
 }
 
-func (p *plot) act(sent int64, a Act) {
+func (p *stationDay) act(sent int64, a Act) {
 	if a.At == 0 {
 		a.At = sent
 	}
@@ -129,7 +129,7 @@ func (p *plot) act(sent int64, a Act) {
 }
 
 // schedule returns a job as people enter it, always the same object.
-func (p *plot) schedule(i int) *Schedule {
+func (p *stationDay) schedule(i int) *Schedule {
 	j := &p.jobs[i]
 	if j.entered == nil {
 		j.entered = &Schedule{
@@ -144,7 +144,7 @@ func (p *plot) schedule(i int) *Schedule {
 }
 
 // crew adds the actions of people in the day.
-func (p *plot) crew(r *roll) {
+func (p *stationDay) crew(r *random) {
 	s := p.station
 	who := initials(r)
 	for _, shift := range p.shifts {
@@ -175,7 +175,7 @@ func (p *plot) crew(r *roll) {
 }
 
 // runJob starts and ends a production schedule, and enters counts if machines do not.
-func (p *plot) runJob(i int, r *roll) {
+func (p *stationDay) runJob(i int, r *random) {
 	s, j, sched := p.station, &p.jobs[i], p.schedule(i)
 	who := initials(r)
 	p.act(j.start, Act{Deed: Start, Schedule: sched, Initials: who})
@@ -200,7 +200,7 @@ func (p *plot) runJob(i int, r *roll) {
 }
 
 // explain sets the causes of the stops that the service should have found. Some get no cause.
-func (p *plot) explain(r *roll) {
+func (p *stationDay) explain(r *random) {
 	for i := range p.spells {
 		sp := &p.spells[i]
 		if sp.doing != stop || sp.cause == "" || sp.code == sp.cause {
@@ -232,7 +232,7 @@ func (s *Station) registered(k *sku) int64 {
 }
 
 // initials returns three random letters.
-func initials(r *roll) string {
+func initials(r *random) string {
 	const letters = "ABDEFGHJKLMNPRSTVW"
 	var b [3]byte
 	for i := range b {

@@ -125,8 +125,8 @@ func (s *Station) tellsCycles() bool {
 	return !s.manualProduction && s.speedRatio == 0 && !s.countsUp()
 }
 
-// messages appends the messages of a machine in [from, to), a part of the plot's day.
-func (g *Generator) messages(list []Event, p *plot, from, to int64) []Event {
+// messages appends the messages of a machine in [from, to), a part of the day.
+func (g *Generator) messages(list []Event, p *stationDay, from, to int64) []Event {
 	s := p.station
 	if s.schedulingOnly || from >= to {
 		return list
@@ -137,7 +137,7 @@ func (g *Generator) messages(list []Event, p *plot, from, to int64) []Event {
 			low = d.start
 		}
 	}
-	w := &writer{generator: g, plot: p, from: from, to: to, list: list}
+	w := &writer{generator: g, day: p, from: from, to: to, list: list}
 	if s.meterOnly {
 		w.meter(low)
 	} else {
@@ -152,17 +152,17 @@ func (g *Generator) messages(list []Event, p *plot, from, to int64) []Event {
 	return w.list
 }
 
-// writer generates the messages of a plot that are sent in [from, to).
+// writer generates the messages of a day that are sent in [from, to).
 type writer struct {
 	generator *Generator
-	plot      *plot
+	day       *stationDay
 	from, to  int64
 	list      []Event
 }
 
 // send adds a message about the moment at if it is sent in the range. n distinguishes messages of one kind.
 func (w *writer) send(at int64, kind, n uint64, sig *Signal) {
-	p := w.plot
+	p := w.day
 	luck := p.dice.about(uint64(at)).about(kind<<40 | n)
 	sent := at + 120 + int64(luck.about(1).float()*700)
 	if luck.about(2).float() < 0.004 {
@@ -196,7 +196,7 @@ func (w *writer) send(at int64, kind, n uint64, sig *Signal) {
 }
 
 func (w *writer) add(sent int64, order uint64, sig *Signal) {
-	if sent = min(sent, w.plot.End-1); sent >= w.from && sent < w.to {
+	if sent = min(sent, w.day.End-1); sent >= w.from && sent < w.to {
 		w.list = append(w.list, Event{Sent: sent, Signal: *sig, order: 1<<60 | order})
 	}
 }
@@ -206,8 +206,8 @@ func (s *Station) buffers() bool { return newDice(0, s.Code).about(8).float() < 
 
 // ticks calls fn for the times of state messages from low on; n counts them since 1970.
 func (w *writer) ticks(low int64, fn func(at, n int64)) {
-	every := w.generator.report(w.plot.station)
-	phase := int64(newDice(0, w.plot.station.Code).about(9).float() * float64(every))
+	every := w.generator.report(w.day.station)
+	phase := int64(newDice(0, w.day.station.Code).about(9).float() * float64(every))
 	for n := (low-phase+every-1)/every - 1; ; n++ {
 		at := n*every + phase
 		if at >= w.to {
@@ -221,7 +221,7 @@ func (w *writer) ticks(low int64, fn func(at, n int64)) {
 
 // states sends the messages at intervals.
 func (w *writer) states(low int64) {
-	p, s := w.plot, w.plot.station
+	p, s := w.day, w.day.station
 	every := w.generator.report(s)
 	minutely := max(1, minute/every)
 	w.ticks(low, func(at, n int64) {
@@ -243,7 +243,7 @@ func (w *writer) states(low int64) {
 
 // measure sets the values of the machine's sensors.
 func (w *writer) measure(sig *Signal, sp *spell, at, n int64) {
-	p, s := w.plot, w.plot.station
+	p, s := w.day, w.day.station
 	wobble := p.dice.about(uint64(n)).about(12).float() - 0.5
 	runs := sp.doing == run || sp.doing == slow
 	if s.productive == "productive_signal" {
@@ -280,10 +280,10 @@ func (s *Station) hasSpeed() bool {
 
 // speed returns the shown speed of a running machine.
 func (w *writer) speed(sp *spell) float64 {
-	s := w.plot.station
+	s := w.day.station
 	full := s.target
 	if sp.job >= 0 {
-		switch j := &w.plot.jobs[sp.job]; {
+		switch j := &w.day.jobs[sp.job]; {
 		case s.speedRatio > 0:
 			full = j.perMinute / s.speedRatio
 		case j.sku != nil && j.sku.speed > 0:
@@ -324,7 +324,7 @@ func (s *Station) power(sp *spell) float64 {
 
 // turns sends the messages of starts and stops of the machine.
 func (w *writer) turns(low int64) {
-	p, s := w.plot, w.plot.station
+	p, s := w.day, w.day.station
 	for i := max(1, p.spellAt(low)); i < len(p.spells) && p.spells[i].start < w.to; i++ {
 		sp, before := &p.spells[i], &p.spells[i-1]
 		runs := func(sp *spell) bool { return sp.doing == run || sp.doing == slow }
@@ -344,7 +344,7 @@ func (w *writer) turns(low int64) {
 
 // cycles sends the messages of cycles: one for each cycle, or for several if they are fast.
 func (w *writer) cycles(low int64) {
-	p := w.plot
+	p := w.day
 	for i := p.spellAt(low); i < len(p.spells) && p.spells[i].start < w.to; i++ {
 		sp := &p.spells[i]
 		if rate := p.pace(sp); rate > 0 {
@@ -354,7 +354,7 @@ func (w *writer) cycles(low int64) {
 }
 
 func (w *writer) cyclesOf(sp *spell, rate float64, low int64) {
-	p := w.plot
+	p := w.day
 	step := p.step(sp, rate)
 	cycles, _, _ := p.through(sp, sp.end)
 	first, last := math.Floor(sp.cycles), math.Floor(cycles)
@@ -386,7 +386,7 @@ func (w *writer) cyclesOf(sp *spell, rate float64, low int64) {
 
 // step returns the number of cycles in one message. It is more than one if cycles are too fast for a gateway to send
 // each, unless the time between messages would look like a stop.
-func (p *plot) step(sp *spell, rate float64) float64 {
+func (p *stationDay) step(sp *spell, rate float64) float64 {
 	k := p.jobs[sp.job].sku
 	step := 1.0
 	for least := max(1500, 1.2*float64(k.minimumCycle)); step/rate < least; step++ {
@@ -399,11 +399,11 @@ func (p *plot) step(sp *spell, rate float64) float64 {
 
 // meter sends the messages of a station that only measures the consumption of others.
 func (w *writer) meter(low int64) {
-	p := w.plot
+	p := w.day
 	w.ticks(low, func(at, n int64) {
 		kw := 0.0
 		for _, s := range p.station.parts {
-			other := w.generator.plot(s, s.calendar.ProductionDay(at))
+			other := w.generator.stationDay(s, s.calendar.ProductionDay(at))
 			kw += s.power(&other.spells[other.spellAt(at)])
 		}
 		kw = kw*wired + baseKw

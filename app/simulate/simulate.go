@@ -3,9 +3,9 @@
 //
 // # Reproducible events
 //
-// A Generator reads no clock and has no state except caches. The course of a station's production day, its plot,
+// A Generator reads no clock and has no state except caches. The course of a station's production day
 // depends only on the manifest, the seed, the station's code and the day: jobs, breaks, stops, times without a
-// connection. A machine's counters at a moment are a sum over the plot, so any message can be generated without those
+// connection. A machine's counters at a moment are a sum over the day, so any message can be generated without those
 // before it. Events therefore returns the same events for a range however it is split and how often it is called, and
 // the events of a station do not depend on the selection of other stations.
 //
@@ -73,24 +73,24 @@ type Generator struct {
 	cfg   Config
 	plant *Plant
 	by    map[string]*Station
-	plots map[plotKey]*plot
+	days  map[dayKey]*stationDay
 	used  map[monthKey][]float64 // kWh used by a station up to the start of each day of a month
 }
 
-type plotKey struct {
+type dayKey struct {
 	station *Station
 	day     calendar.Day
 }
 
-// plotsKept limits the cache of plots.
-const plotsKept = 4096
+// daysKept limits the cache of days.
+const daysKept = 4096
 
 // New returns a Generator for a plant.
 func New(p *Plant, cfg Config) *Generator {
 	if cfg.Interval <= 0 {
 		cfg.Interval = 10 * second
 	}
-	g := &Generator{cfg: cfg, plant: p, by: map[string]*Station{}, plots: map[plotKey]*plot{}, used: map[monthKey][]float64{}}
+	g := &Generator{cfg: cfg, plant: p, by: map[string]*Station{}, days: map[dayKey]*stationDay{}, used: map[monthKey][]float64{}}
 	for _, s := range p.Stations {
 		g.by[s.Code] = s
 	}
@@ -119,7 +119,7 @@ func (g *Generator) Events(stations []string, from, to int64) ([]Event, error) {
 			return nil, fmt.Errorf("the account has no station %q", code)
 		}
 		for d := s.calendar.ProductionDay(from); ; d++ {
-			p := g.plot(s, d)
+			p := g.stationDay(s, d)
 			if p.Start >= to {
 				break
 			}
@@ -170,26 +170,26 @@ func (d dice) about(what uint64) dice {
 // float returns a number in [0, 1).
 func (d dice) float() float64 { return float64(uint64(d.about(0x5eed))>>11) / (1 << 53) }
 
-// roll is a sequence of random numbers.
-type roll struct {
+// random is a sequence of random numbers.
+type random struct {
 	dice
 	n uint64
 }
 
-func (r *roll) next() float64 { r.n++; return r.about(r.n).float() }
+func (r *random) next() float64 { r.n++; return r.about(r.n).float() }
 
-func (r *roll) within(low, high float64) float64 { return low + (high-low)*r.next() }
+func (r *random) within(low, high float64) float64 { return low + (high-low)*r.next() }
 
 // chance returns true with a probability.
-func (r *roll) chance(p float64) bool { return r.next() < p }
+func (r *random) chance(p float64) bool { return r.next() < p }
 
 // ms returns a whole number of milliseconds in [low, high).
-func (r *roll) ms(low, high int64) int64 { return low + int64(r.next()*float64(high-low)) }
+func (r *random) ms(low, high int64) int64 { return low + int64(r.next()*float64(high-low)) }
 
 // often returns a random time until an event with a mean interval, at least least, ms.
-func (r *roll) often(mean, least int64) int64 {
+func (r *random) often(mean, least int64) int64 {
 	return max(least, int64(-math.Log(1-r.next())*float64(mean)))
 }
 
 // pick returns a number in [0, n).
-func (r *roll) pick(n int) int { return min(n-1, int(r.next()*float64(n))) }
+func (r *random) pick(n int) int { return min(n-1, int(r.next()*float64(n))) }

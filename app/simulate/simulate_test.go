@@ -145,8 +145,8 @@ func TestDaysArePlausible(t *testing.T) {
 		}
 		first := s.calendar.ProductionDay(at(t, "11-02 12:00:00"))
 		for d := first; d < first+14; d++ {
-			p := g.plot(s, d)
-			checkPlot(t, p)
+			p := g.stationDay(s, d)
+			checkDay(t, p)
 			var due, good float64
 			for _, j := range p.jobs {
 				if j.endsByQuantity {
@@ -187,8 +187,8 @@ func TestDaysArePlausible(t *testing.T) {
 	}
 }
 
-// checkPlot checks the invariants of a day.
-func checkPlot(t *testing.T, p *plot) {
+// checkDay checks the invariants of a day.
+func checkDay(t *testing.T, p *stationDay) {
 	t.Helper()
 	at := p.Start
 	for i, sp := range p.spells {
@@ -272,7 +272,7 @@ func TestEachFaultOccurs(t *testing.T) {
 			}
 		}
 	}
-	for _, p := range g.plots {
+	for _, p := range g.days {
 		for _, sp := range p.spells {
 			if sp.doing == slow {
 				found["slow"]++
@@ -291,7 +291,7 @@ func TestEachFaultOccurs(t *testing.T) {
 func TestWhatIsSentAddsUp(t *testing.T) {
 	g := generator(t, Config{Seed: 5})
 	for _, s := range g.plant.Stations {
-		p := g.plot(s, s.calendar.ProductionDay(at(t, "11-18 12:00:00")))
+		p := g.stationDay(s, s.calendar.ProductionDay(at(t, "11-18 12:00:00")))
 		p.dead, p.drift, p.resets = nil, drift{}, nil // without faults
 		seen := map[string]bool{}
 		var complete, bad, counter, counterBad, kWh float64
@@ -363,7 +363,7 @@ func TestCyclesKeepTheirDistance(t *testing.T) {
 	if s.downtime != "production" {
 		t.Fatal("the roller head finds its stops in another way")
 	}
-	p := g.plot(s, s.calendar.ProductionDay(at(t, "11-18 12:00:00")))
+	p := g.stationDay(s, s.calendar.ProductionDay(at(t, "11-18 12:00:00")))
 	p.dead, p.drift = nil, drift{}
 	var last int64
 	n := 0
@@ -447,7 +447,7 @@ func TestUnderwayIsWhatStillCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := g.plot(g.by["JIGGER-1"], g.by["JIGGER-1"].calendar.ProductionDay(now))
+	p := g.stationDay(g.by["JIGGER-1"], g.by["JIGGER-1"].calendar.ProductionDay(now))
 	var starts, plans []string
 	for _, e := range list {
 		if e.Sent != now {
@@ -552,8 +552,8 @@ func TestModes(t *testing.T) {
 	if len(sent["PLAN"]) != 0 || people["PLAN"] == 0 || people["METER"] != 0 {
 		t.Errorf("the station without machines sends %v and people act %d times; at the meter %d times", sent["PLAN"], people["PLAN"], people["METER"])
 	}
-	pl := g.plot(g.by["RATIO"], g.by["RATIO"].calendar.ProductionDay(from))
-	w := &writer{plot: pl}
+	pl := g.stationDay(g.by["RATIO"], g.by["RATIO"].calendar.ProductionDay(from))
+	w := &writer{day: pl}
 	for i := range pl.spells {
 		if sp := &pl.spells[i]; sp.doing == run {
 			if units, want := w.speed(sp)*3, 6*sp.pace; math.Abs(units-want) > 1e-9 {

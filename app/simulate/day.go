@@ -24,7 +24,7 @@ const (
 type spell struct {
 	start, end int64
 	doing      doing
-	job        int     // in plot.jobs; -1: none
+	job        int     // in stationDay.jobs; -1: none
 	pace       float64 // relative to the rate of the job
 	scrap      float64 // share of bad units
 	cause      string  // of a stop; "": never set
@@ -59,8 +59,8 @@ type dead struct {
 	lost       bool // messages are lost instead of delayed
 }
 
-// plot is the course of a station's production day.
-type plot struct {
+// stationDay is the course of a station's production day.
+type stationDay struct {
 	station *Station
 	day     calendar.Day
 	calendar.Range
@@ -93,17 +93,17 @@ func (d drift) at(t int64) int64 {
 	return d.most * (d.end - t) / (d.end - d.turn)
 }
 
-// plot returns a station's day.
-func (g *Generator) plot(s *Station, d calendar.Day) *plot {
-	key := plotKey{s, d}
-	if p := g.plots[key]; p != nil {
+// stationDay returns a station's day.
+func (g *Generator) stationDay(s *Station, d calendar.Day) *stationDay {
+	key := dayKey{s, d}
+	if p := g.days[key]; p != nil {
 		return p
 	}
-	if len(g.plots) >= plotsKept {
-		clear(g.plots)
+	if len(g.days) >= daysKept {
+		clear(g.days)
 	}
-	p := &plot{station: s, day: d, Range: s.calendar.DayRange(d), dice: newDice(g.cfg.Seed, s.Code).about(uint64(d))}
-	r := &roll{dice: p.dice.about(1)}
+	p := &stationDay{station: s, day: d, Range: s.calendar.DayRange(d), dice: newDice(g.cfg.Seed, s.Code).about(uint64(d))}
+	r := &random{dice: p.dice.about(1)}
 	p.findShifts()
 	if !s.meterOnly {
 		p.work(r)
@@ -113,12 +113,12 @@ func (g *Generator) plot(s *Station, d calendar.Day) *plot {
 	if g.cfg.TrueClocks {
 		p.drift.most = min(p.drift.most, 110*second)
 	}
-	g.plots[key] = p
+	g.days[key] = p
 	return p
 }
 
 // findShifts sets the shifts of the day. Without a pattern the whole day is one shift.
-func (p *plot) findShifts() {
+func (p *stationDay) findShifts() {
 	if !p.station.shifts {
 		p.shifts = []calendar.Instance{{Range: p.Range, Day: p.day}}
 		return
@@ -130,7 +130,7 @@ func (p *plot) findShifts() {
 }
 
 // work fills the shifts with jobs, breaks and changeovers.
-func (p *plot) work(r *roll) {
+func (p *stationDay) work(r *random) {
 	var spans []calendar.Range
 	for _, shift := range p.shifts {
 		if n := len(spans); n > 0 && spans[n-1].End == shift.Start {
@@ -155,7 +155,7 @@ func (p *plot) work(r *roll) {
 }
 
 // fill adds adjacent jobs with changeovers between them.
-func (p *plot) fill(span calendar.Range, r *roll) {
+func (p *stationDay) fill(span calendar.Range, r *random) {
 	s := p.station
 	for t := span.Start + r.ms(minute, 6*minute); span.End-t > 40*minute; {
 		length := r.ms(90*minute, 5*hour)
@@ -185,7 +185,7 @@ func (p *plot) fill(span calendar.Range, r *roll) {
 }
 
 // order sets a job's quantity and plan.
-func (p *plot) order(j *job, r *roll) {
+func (p *stationDay) order(j *job, r *random) {
 	s := p.station
 	j.sku = &s.skus[r.pick(len(s.skus))]
 	due := j.sku.perMinute
@@ -225,7 +225,7 @@ func boolMs(b bool) int64 {
 }
 
 // rest adds a break in the middle of a long shift whose pattern has none.
-func (p *plot) rest(shift calendar.Range, r *roll) {
+func (p *stationDay) rest(shift calendar.Range, r *random) {
 	s := p.station
 	length := shift.End - shift.Start
 	// hot processes are not interrupted for breaks
@@ -248,7 +248,7 @@ func (p *plot) rest(shift calendar.Range, r *roll) {
 }
 
 // live lets the machine run, slow down and stop during the day.
-func (p *plot) live(r *roll) {
+func (p *stationDay) live(r *random) {
 	mood := r.within(0.6, 1.5) // some days are worse than others
 	if r.chance(0.04) {
 		mood = 3
@@ -283,7 +283,7 @@ func (p *plot) live(r *roll) {
 }
 
 // stretch adds one run of the machine and the stop after it.
-func (p *plot) stretch(t *int64, until int64, i int, j *job, made *float64, mood float64, r *roll) {
+func (p *stationDay) stretch(t *int64, until int64, i int, j *job, made *float64, mood float64, r *random) {
 	next := func(length int64, sp spell) {
 		sp.start, sp.end, sp.job = *t, min(*t+length, until), i
 		if sp.start < sp.end {
@@ -335,7 +335,7 @@ func (p *plot) stretch(t *int64, until int64, i int, j *job, made *float64, mood
 }
 
 // quiet adds time without a job.
-func (p *plot) quiet(from, to int64) {
+func (p *stationDay) quiet(from, to int64) {
 	for _, shift := range p.shifts {
 		if start := max(from, shift.Start); start < min(to, shift.End) {
 			p.add(spell{start: from, end: start, doing: off, job: -1})
@@ -346,14 +346,14 @@ func (p *plot) quiet(from, to int64) {
 	p.add(spell{start: from, end: to, doing: off, job: -1})
 }
 
-func (p *plot) add(sp spell) {
+func (p *stationDay) add(sp spell) {
 	if sp.start < sp.end {
 		p.spells = append(p.spells, sp)
 	}
 }
 
 // sum sets the counts and the consumption at the start of each spell.
-func (p *plot) sum() {
+func (p *stationDay) sum() {
 	var cycles, bad, kWh float64
 	for i := range p.spells {
 		sp := &p.spells[i]
@@ -363,7 +363,7 @@ func (p *plot) sum() {
 }
 
 // pace returns the cycles per millisecond of a spell.
-func (p *plot) pace(sp *spell) float64 {
+func (p *stationDay) pace(sp *spell) float64 {
 	if sp.job < 0 || sp.doing != run && sp.doing != slow {
 		return 0
 	}
@@ -372,7 +372,7 @@ func (p *plot) pace(sp *spell) float64 {
 
 // through returns the counts and the consumption from the start of the day to a moment in a spell: cycles including the
 // incomplete one, and bad ones in proportion to the complete ones.
-func (p *plot) through(sp *spell, t int64) (cycles, bad, kWh float64) {
+func (p *stationDay) through(sp *spell, t int64) (cycles, bad, kWh float64) {
 	cycles = sp.cycles + float64(t-sp.start)*p.pace(sp)
 	bad = sp.bad + (math.Floor(cycles)-math.Floor(sp.cycles))*sp.scrap
 	return cycles, bad, sp.kWh + float64(t-sp.start)/float64(hour)*p.station.power(sp)
@@ -384,19 +384,19 @@ func (sp *spell) badBy(n float64) float64 {
 }
 
 // spellAt returns the index of the spell at a moment of the day.
-func (p *plot) spellAt(t int64) int {
+func (p *stationDay) spellAt(t int64) int {
 	return max(0, min(len(p.spells)-1, sort.Search(len(p.spells), func(i int) bool { return p.spells[i].end > t })))
 }
 
 // counted returns the good and bad cycles since the start of the day.
-func (p *plot) counted(t int64) (good, bad float64) {
+func (p *stationDay) counted(t int64) (good, bad float64) {
 	cycles, bad, _ := p.through(&p.spells[p.spellAt(t)], t)
 	bad = math.Floor(bad)
 	return math.Floor(cycles) - bad, bad
 }
 
 // fail adds the communication faults.
-func (p *plot) fail(r *roll) {
+func (p *stationDay) fail(r *random) {
 	if p.station.schedulingOnly {
 		return
 	}
