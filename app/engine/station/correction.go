@@ -120,7 +120,7 @@ func (t *Timeline) Correct(c Correction) {
 	} else {
 		list = slices.Insert(list, at, c)
 	}
-	t.corrected.Store(newOverlay(list))
+	t.corrected.Store(newCorrectionSet(list))
 }
 
 // With returns a copy of the timeline as if a correction were stored or, if it is undone, as if it were undone. The
@@ -134,7 +134,7 @@ func (t *Timeline) With(c Correction) *Timeline {
 	list = append(list, c)
 	slices.SortFunc(list, func(a, b Correction) int { return cmp.Compare(a.Number, b.Number) })
 	with := &Timeline{revisions: t.revisions}
-	with.corrected.Store(newOverlay(list))
+	with.corrected.Store(newCorrectionSet(list))
 	return with
 }
 
@@ -143,24 +143,24 @@ func (t *Timeline) With(c Correction) *Timeline {
 // minus one if it begins there.
 const maxRevision = 1<<32 - 1
 
-// overlay has all corrections of an account. It is immutable except for its cache.
-type overlay struct {
+// correctionSet has all corrections of an account. It is immutable except for its cache.
+type correctionSet struct {
 	all    []Correction
-	byCode map[string][]*laid // those in force by station, in order of their numbers
+	byCode map[string][]*activeCorrection // those in force by station, in order of their numbers
 
 	mu    sync.Mutex
 	made  map[string]*resolver // cache by revision and corrections
 	order []string             // keys of made
 }
 
-// laid is a correction in force.
-type laid struct {
+// activeCorrection is a correction in force.
+type activeCorrection struct {
 	*Correction
 	patch *manifest.Patch
 }
 
-func newOverlay(list []Correction) *overlay {
-	o := &overlay{all: list, byCode: map[string][]*laid{}, made: map[string]*resolver{}}
+func newCorrectionSet(list []Correction) *correctionSet {
+	o := &correctionSet{all: list, byCode: map[string][]*activeCorrection{}, made: map[string]*resolver{}}
 	for i := range list {
 		c := &list[i]
 		if !c.UndoneAt.IsZero() {
@@ -170,7 +170,7 @@ func newOverlay(list []Correction) *overlay {
 		if err != nil {
 			continue // reported by Check
 		}
-		l := &laid{c, patch}
+		l := &activeCorrection{c, patch}
 		for _, code := range c.StationCodes {
 			o.byCode[code] = append(o.byCode[code], l)
 		}
@@ -179,7 +179,7 @@ func newOverlay(list []Correction) *overlay {
 }
 
 // over returns the corrections of a station at a moment.
-func (o *overlay) over(code string, at int64) (list []*laid) {
+func (o *correctionSet) over(code string, at int64) (list []*activeCorrection) {
 	for _, l := range o.byCode[code] {
 		if l.From <= at && at < l.To {
 			list = append(list, l)
@@ -189,7 +189,7 @@ func (o *overlay) over(code string, at int64) (list []*laid) {
 }
 
 // boundary returns the identifier of the latest moment up to at at which a correction of the station began or ended.
-func (o *overlay) boundary(code string, at int64) (name int64) {
+func (o *correctionSet) boundary(code string, at int64) (name int64) {
 	var latest int64
 	for _, l := range o.byCode[code] {
 		for side, moment := range [...]int64{l.From, l.To} {
@@ -202,7 +202,7 @@ func (o *overlay) boundary(code string, at int64) (name int64) {
 }
 
 // station returns a station of a plan with the corrections at a moment.
-func (o *overlay) station(p *Plan, code string, at int64) (*Station, error) {
+func (o *correctionSet) station(p *Plan, code string, at int64) (*Station, error) {
 	list := o.over(code, at)
 	if len(list) == 0 {
 		return p.Of(code), nil
@@ -211,7 +211,7 @@ func (o *overlay) station(p *Plan, code string, at int64) (*Station, error) {
 }
 
 // named returns a station of a plan with the corrections from a boundary on; nil: no such boundary.
-func (o *overlay) named(p *Plan, code string, boundary int64) (*Station, error) {
+func (o *correctionSet) named(p *Plan, code string, boundary int64) (*Station, error) {
 	if boundary == 0 {
 		return p.Of(code), nil
 	}
@@ -227,11 +227,11 @@ func (o *overlay) named(p *Plan, code string, boundary int64) (*Station, error) 
 	return nil, nil
 }
 
-// keptResolvers limits the cache of an overlay; a recalculation of a range uses the same few repeatedly.
+// keptResolvers limits the cache of a correctionSet; a recalculation of a range uses the same few repeatedly.
 const keptResolvers = 32
 
 // corrected resolves a station of a plan with corrections.
-func (o *overlay) corrected(p *Plan, code string, list []*laid, boundary int64) (*Station, error) {
+func (o *correctionSet) corrected(p *Plan, code string, list []*activeCorrection, boundary int64) (*Station, error) {
 	key := fmt.Sprint(p.Revision)
 	for _, l := range list {
 		key += fmt.Sprint(" ", l.Number)

@@ -53,7 +53,7 @@ func (t *Timelines) Of(accountID string) (*Timeline, error) {
 			return nil, err
 		}
 		line = &Timeline{revisions: newRevisions(accountID, &t.cfg)}
-		line.corrected.Store(newOverlay(corrections))
+		line.corrected.Store(newCorrectionSet(corrections))
 		t.all[accountID] = line
 	}
 	return line, nil
@@ -64,7 +64,7 @@ func (t *Timelines) Of(accountID string) (*Timeline, error) {
 // StationAt and Config include the corrections.
 type Timeline struct {
 	*revisions
-	corrected atomic.Pointer[overlay]
+	corrected atomic.Pointer[correctionSet]
 }
 
 // Config returns the engine's configuration of a station with a monitor.Config.Revision, for monitor.Decode; nil: none.
@@ -221,7 +221,7 @@ func (t *Timeline) Changes(stationCode string, from, to int64) ([]Change, error)
 }
 
 // rulesOn returns the rules of a station at a moment; nil: the station does not exist.
-func (t *Timeline) rulesOn(over *overlay, code string, m moment) (*Rules, error) {
+func (t *Timeline) rulesOn(over *correctionSet, code string, m moment) (*Rules, error) {
 	if len(over.over(code, m.at)) > 0 {
 		p, err := t.plan(m.revision)
 		if err != nil || p.Of(code) == nil {
@@ -254,7 +254,7 @@ type moment struct {
 
 // moments returns from and the moments in (from, to] at which the rules of a station may have changed, in order. first
 // is in force at from.
-func (t *Timeline) moments(over *overlay, code string, first record, from, to int64) ([]moment, error) {
+func (t *Timeline) moments(over *correctionSet, code string, first record, from, to int64) ([]moment, error) {
 	list := []moment{{from, first.number}}
 	corrected := over.byCode[code]
 	t.mu.Lock()
