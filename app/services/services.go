@@ -144,7 +144,7 @@ func (s *Services) openFloor(cfg Config) (err error) {
 	s.Timelines = station.New(station.Config{Accounts: s.Accounts, Store: cfg.Store, Options: cfg.Stations})
 	s.Floor = floor.New(floor.Config{
 		Store: cfg.Store, Accounts: s.Accounts, Signals: s.Signals, History: s.History, Events: s.Events, Clock: cfg.Clock, Log: cfg.Log,
-		Notes: s.Notes.Of, Timelines: s.Timelines, Findings: issue.Findings, Issue: issue.Told,
+		Notes: s.Notes.Of, Timelines: s.Timelines, Findings: issue.Findings, Issue: issue.EventData,
 	})
 	s.Reports = report.New(report.Config{Floor: s.Floor, Signals: s.Signals})
 	return nil

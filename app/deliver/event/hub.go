@@ -88,10 +88,12 @@ func (h *Hub) ring(account string) *ring {
 }
 
 // Publish sends an event to the account's followers.
-func (h *Hub) Publish(account string, e Event) { h.Tell(account, func(uint64) Event { return e }) }
+func (h *Hub) Publish(account string, e Event) {
+	h.PublishNumbered(account, func(uint64) Event { return e })
+}
 
-// Tell is Publish for an event whose data contain its sequence number, which Tell returns. of must be fast.
-func (h *Hub) Tell(account string, of func(sequence uint64) Event) uint64 {
+// PublishNumbered is Publish for an event whose data contain its sequence number, which it returns. of must be fast.
+func (h *Hub) PublishNumbered(account string, of func(sequence uint64) Event) uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.sequence++

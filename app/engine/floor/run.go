@@ -91,7 +91,7 @@ func (wk *worker) beginStaging(tr *tracker) (err error) {
 	defer recovered(&err)
 	var r run
 	err = wk.f.cfg.Store.Update(func(tx *kv.Tx) error {
-		if all, err := wk.f.cfg.Signals.AllTold(tx); err != nil {
+		if all, err := wk.f.cfg.Signals.AllDelivered(tx); err != nil {
 			return err
 		} else if !all {
 			return errNotNow
@@ -263,7 +263,7 @@ func (wk *worker) reach(tx *kv.Tx, steps []*step, must bool) error {
 	for _, s := range steps {
 		until = max(until, s.until)
 	}
-	before, all, err := wk.f.cfg.Signals.Reach(tx, wk.account, until)
+	before, all, err := wk.f.cfg.Signals.SettleSome(tx, wk.account, until)
 	if err != nil {
 		return err
 	}
@@ -335,7 +335,7 @@ func (wk *worker) putStep(tx *kv.Tx, t *station.Timeline, s *step) error {
 // accounted clears the marks of a late station when everything that is stored and older than a moment has been taken
 // in.
 func (wk *worker) accounted(tx *kv.Tx, code string, before int64) error {
-	all, err := wk.f.cfg.Signals.AllTold(tx)
+	all, err := wk.f.cfg.Signals.AllDelivered(tx)
 	if err != nil || !all || wk.arrivals.waiting(code, before) {
 		return err // the next time, then
 	}
@@ -344,7 +344,7 @@ func (wk *worker) accounted(tx *kv.Tx, code string, before int64) error {
 
 // unmark clears the marks of a late station.
 func unmark(tx *kv.Tx, account, code string) error {
-	if err := signal.Accounted(tx, account, code); err != nil {
+	if err := signal.ClearLate(tx, account, code); err != nil {
 		return err
 	}
 	return ledger.Unmark(tx, account, code)

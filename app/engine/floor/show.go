@@ -256,7 +256,7 @@ func (wk *worker) refreshView(tr *tracker, s *station.Station, now, age, rest in
 	if was == ([sha256.Size]byte{}) { // nothing changed: it is seen for the first time since the start
 		st.Sequence, news = wk.f.cfg.Events.Last(), nil
 	} else {
-		st.Sequence = wk.f.cfg.Events.Tell(wk.account, func(sequence uint64) event.Event {
+		st.Sequence = wk.f.cfg.Events.PublishNumbered(wk.account, func(sequence uint64) event.Event {
 			data := strconv.AppendUint(slices.Clip(body), sequence, 10)
 			return event.Event{At: now, Type: event.Station, Station: tr.code, Data: append(data, '}')}
 		})

@@ -12,12 +12,12 @@ import (
 // Settle records, in the transaction, that the results of an account's signals before a time, ms, are stored. From
 // then on, a signal of an earlier time marks its station as late, in the transaction that stores the signal, so none
 // is lost. all is false, and nothing is recorded, while some stored signals have not been passed to Appended. Settle
-// never moves the time back: results of some stations may be stored up to a later time (Reach).
+// never moves the time back: results of some stations may be stored up to a later time (SettleSome).
 func (l *Log) Settle(tx *kv.Tx, account string, to int64) (all bool, err error) {
-	if all, err = l.AllTold(tx); err != nil || !all {
+	if all, err = l.AllDelivered(tx); err != nil || !all {
 		return false, err
 	}
-	_, _, err = l.Reach(tx, account, to)
+	_, _, err = l.SettleSome(tx, account, to)
 	return true, err
 }
 
@@ -34,12 +34,12 @@ func (l *Log) Unsettle(tx *kv.Tx, account string, to int64) error {
 	return settled.Put(tx, account, to)
 }
 
-// Reach is Settle for results of some stations that are stored up to a later time than the settled one: it records
-// the time even if some signals have not been passed to Appended. before is the previously settled time, ms, or the
+// SettleSome is Settle for results of some stations that are stored up to a later time than the settled one: it
+// records the time even if some signals have not been passed to Appended. before is the previously settled time, ms, or the
 // minimum. If all is false, the results may lack an unmarked signal of that time or later. The caller must then mark
 // such signals as late itself.
-func (l *Log) Reach(tx *kv.Tx, account string, to int64) (before int64, all bool, err error) {
-	if all, err = l.AllTold(tx); err != nil {
+func (l *Log) SettleSome(tx *kv.Tx, account string, to int64) (before int64, all bool, err error) {
+	if all, err = l.AllDelivered(tx); err != nil {
 		return 0, false, err
 	}
 	before, err = settled.Get(tx, account)
@@ -55,8 +55,8 @@ func (l *Log) Reach(tx *kv.Tx, account string, to int64) (before int64, all bool
 	return before, all, settled.Put(tx, account, to)
 }
 
-// AllTold reports, in the transaction, whether every stored signal has been passed to Appended.
-func (l *Log) AllTold(tx *kv.Tx) (bool, error) {
+// AllDelivered reports, in the transaction, whether every stored signal has been passed to Appended.
+func (l *Log) AllDelivered(tx *kv.Tx) (bool, error) {
 	last, err := tail.Last(tx)
 	return last == l.opened+l.told.Load(), err
 }
@@ -110,9 +110,9 @@ func Late(tx *kv.Tx, account, station string) (at int64, ok bool, err error) {
 	return at, err == nil, err
 }
 
-// Accounted removes a station's mark: its late signals have been evaluated, and the results are stored in this
+// ClearLate removes a station's mark: its late signals have been evaluated, and the results are stored in this
 // transaction.
-func Accounted(tx *kv.Tx, account, station string) error {
+func ClearLate(tx *kv.Tx, account, station string) error {
 	if k := (lateKey{A: account, B: station}); late.Has(tx, k) {
 		return late.Delete(tx, k)
 	}

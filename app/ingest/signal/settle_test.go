@@ -73,7 +73,7 @@ func TestASignalOfASettledTimeIsMarked(t *testing.T) {
 	if at, ok := lateOf(t, l, "D"); ok {
 		t.Errorf("a signal after what is settled is late: %d", at)
 	}
-	if err := store.Update(func(tx *kv.Tx) error { return Accounted(tx, "acme", "A") }); err != nil {
+	if err := store.Update(func(tx *kv.Tx) error { return ClearLate(tx, "acme", "A") }); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := lateOf(t, l, "A"); ok {

@@ -65,9 +65,9 @@ func Findings(tx *kv.Tx, account, station string, issues []monitor.Issue) ([]mon
 	return out, nil
 }
 
-// Told returns the body of an event about an issue that began or ended: the API's representation with what people
+// EventData returns the body of an event about an issue that began or ended: the API's representation with what people
 // entered. The issue must be whole. Errors are the store's.
-func Told(tx *kv.Tx, account, station string, i monitor.Issue, now int64) ([]byte, error) {
+func EventData(tx *kv.Tx, account, station string, i monitor.Issue, now int64) ([]byte, error) {
 	list := []monitor.Issue{i}
 	from, to := extent(list)
 	said, err := about(tx, account, station, from, to)

@@ -61,7 +61,7 @@ func (w *works) open() {
 			return nil
 		},
 	})
-	w.Open(func(c *floor.Config) { c.Findings, c.Issue = Findings, Told }, w.Service)
+	w.Open(func(c *floor.Config) { c.Findings, c.Issue = Findings, EventData }, w.Service)
 }
 
 func person(role auth.Role) auth.Principal {
