@@ -9,12 +9,13 @@ import { directory } from "../../shared/directory.js";
 import { draftOf, dropDraft, forms } from "../../shared/draft.js";
 import { Followed } from "../../shared/followed.js";
 import { segmented } from "../../shared/form.js";
-import { count, matches, time } from "../../shared/format.js";
+import { matches, time } from "../../shared/format.js";
 import { live } from "../../shared/live.js";
 import { visible } from "../../shared/rows.js";
 import { addressOf, asked, readScope, scopeBar, spanText } from "../../shared/scope.js";
 import { style } from "../../shared/styles.js";
 import { spell, ticking } from "../../shared/ticks.js";
+import { text } from "../../shared/words.js";
 import { complete, start } from "../tasks/actions.js";
 
 const height = 64; // px of a row
@@ -26,7 +27,7 @@ export async function open(ctx) {
   const page = new Page(ctx, names);
   const leave = page.begin();
   return {
-    title: "Tasks",
+    title: text("floor.tasks.title"),
     render: () => page.render(),
     changed: (next) => page.readAddress(next),
     leave: () => {
@@ -132,15 +133,15 @@ class Page {
     const lists = new Map(this.tasks.all.filter((t) => t.taskListCode).map((t) => [t.taskListCode, t.taskListName]));
     if (this.filter.list && !lists.has(this.filter.list)) lists.set(this.filter.list, this.filter.list);
     const one = this.scope.stations.length === 1 ? this.scope.stations[0] : undefined;
-    return html`<div class="page-head"><h1>Tasks</h1>${this.ctx.acts() ? html`<button type="button" class="button" @click=${() => this.start({ stationCode: one })}>Start a list</button>` : nothing}</div>
+    return html`<div class="page-head"><h1>${text("floor.tasks.title")}</h1>${this.ctx.acts() ? html`<button type="button" class="button" @click=${() => this.start({ stationCode: one })}>${text("floor.tasks.start")}</button>` : nothing}</div>
       ${segmented({
         name: "state",
-        label: "Which Tasks",
+        label: text("floor.tasks.which"),
         value: this.state,
         options: [
-          ["due", "Due"],
-          ["missed", "Missed"],
-          ["done", "Done"],
+          ["due", text("floor.tasks.due")],
+          ["missed", text("floor.tasks.missed")],
+          ["done", text("floor.tasks.done")],
         ].map(([value, label]) => ({ value, label })),
         change: (state) => this.go({ state: state === "due" ? "" : state }),
       })}
@@ -150,27 +151,24 @@ class Page {
         parts: this.state === "due" ? ["plant", "group", "stations"] : undefined,
         change: (scope) => this.go({ scope }),
         more: html`
-        <label class="scope-part"><span>List</span><select @change=${(e) => this.go({ list: ["", ...lists.keys()][e.target.selectedIndex] })}><option .selected=${!this.filter.list}>All lists</option>${[...lists].map(([code, name]) => html`<option .selected=${code === this.filter.list}>${name}</option>`)}</select></label>
-        <label class="scope-part"><span>Search</span><input type="search" .value=${this.filter.search} @input=${(e) => {
+        <label class="scope-part"><span>${text("floor.tasks.list")}</span><select @change=${(e) => this.go({ list: ["", ...lists.keys()][e.target.selectedIndex] })}><option .selected=${!this.filter.list}>${text("floor.tasks.list.all")}</option>${[...lists].map(([code, name]) => html`<option .selected=${code === this.filter.list}>${name}</option>`)}</select></label>
+        <label class="scope-part"><span>${text("floor.tasks.search")}</span><input type="search" .value=${this.filter.search} @input=${(
+          e,
+        ) => {
           clearTimeout(this.typing);
           this.typing = setTimeout(() => this.go({ search: e.target.value }), 250);
         }}></label>`,
       })}
       ${this.state === "due" ? nothing : html`<p class="muted span">${spanText(this.scope, this.names, now())}</p>`}
-      ${this.tasks.error ? html`<p class="notice bad" role="alert"><strong>The Tasks could not be read.</strong> ${(this.tasks.error.details ?? []).map((d) => sentence(`${d.field === "rangecode" ? "the time" : d.field} ${d.issue}`)).join(" ") || sentence(this.tasks.error)} <button type="button" class="button small" @click=${() => this.tasks.read()}>Try again</button></p>` : nothing}
+      ${this.tasks.error ? html`<p class="notice bad" role="alert"><strong>${text("floor.tasks.failed")}</strong> ${(this.tasks.error.details ?? []).map((d) => sentence(`${d.field === "rangecode" ? text("floor.tasks.failed.time", { issue: d.issue }) : `${d.field} ${d.issue}`}`)).join(" ") || sentence(this.tasks.error)} <button type="button" class="button small" @click=${() => this.tasks.read()}>${text("floor.tasks.again")}</button></p>` : nothing}
       ${this.summary()}${this.list()}`;
   }
 
   summary() {
     const left = this.tasks.total - this.tasks.all.length,
       urgent = (at) => this.found.filter((t) => t.deadlineAt && Date.parse(t.deadlineAt) - at < soon).length;
-    const words = {
-      due: ["Task is due", "Tasks are due"],
-      missed: ["Task was missed", "Tasks were missed"],
-      done: ["Task is done", "Tasks are done"],
-    }[this.state];
-    return html`<div class="spread"><p role="status">${this.tasks.loading && !this.tasks.all.length ? "Loading …" : html`<strong>${count(this.found.length, ...words)}</strong>${this.state === "due" && urgent(now()) ? html`, <strong class="urgent">${urgent(now())} within ${spell(soon)}</strong>` : nothing}`}</p>
-      ${!this.tasks.loading && left > 0 ? html`<span class="row"><span class="muted">${count(left, "earlier Task")} not read</span><button type="button" class="button small" @click=${() => this.tasks.more()}>Read more</button></span>` : nothing}</div>`;
+    return html`<div class="spread"><p role="status">${this.tasks.loading && !this.tasks.all.length ? text("floor.tasks.loading") : html`<strong>${text(`floor.tasks.count.${this.state}`, { n: this.found.length })}</strong>${this.state === "due" && urgent(now()) ? html`, <strong class="urgent">${text("floor.tasks.urgent", { n: urgent(now()), time: spell(soon) })}</strong>` : nothing}`}</p>
+      ${!this.tasks.loading && left > 0 ? html`<span class="row"><span class="muted">${text("floor.tasks.earlier", { n: left })}</span><button type="button" class="button small" @click=${() => this.tasks.more()}>${text("floor.tasks.more")}</button></span>` : nothing}</div>`;
   }
 
   list() {
@@ -178,14 +176,14 @@ class Page {
     if (!rows.length && this.tasks.error) return nothing;
     if (!rows.length)
       return this.tasks.loading
-        ? html`<p class="muted loading">Loading …</p>`
-        : html`<p class="empty">${{ due: "Nothing is due.", missed: "Nothing was missed in this time.", done: "Nothing was done in this time." }[this.state]}${this.tasks.all.length ? " The filters leave others out." : ""}</p>`;
-    return html`<div class="tasks"><div class="rows tasks-rows" role="list" aria-label="Tasks">${visible({ count: rows.length, height, key: (i) => rows[i].id, row: (i) => (rows[i].head ? this.head(rows[i]) : this.row(rows[i].task)) })}</div></div>`;
+        ? html`<p class="muted loading">${text("floor.tasks.loading")}</p>`
+        : html`<p class="empty">${text(`floor.tasks.none.${this.state}`)}${this.tasks.all.length ? ` ${text("floor.tasks.none.filtered")}` : ""}</p>`;
+    return html`<div class="tasks"><div class="rows tasks-rows" role="list" aria-label=${text("floor.tasks.title")}>${visible({ count: rows.length, height, key: (i) => rows[i].id, row: (i) => (rows[i].head ? this.head(rows[i]) : this.row(rows[i].task)) })}</div></div>`;
   }
 
   head({ task, tasks }) {
     return html`<div class="task-head" role="listitem"><h2><a href=${`/floor/station/${encodeURIComponent(task.stationCode)}`} dir="auto">${this.names.station(task.stationCode).name}</a></h2>
-      <span class="muted" dir="auto">${task.taskListName ?? "of the SKU"} · ${tasks}</span></div>`;
+      <span class="muted" dir="auto">${task.taskListName ?? text("floor.tasks.ofSku")} · ${tasks}</span></div>`;
   }
 
   row(task) {
@@ -200,12 +198,12 @@ class Page {
         task.state === "completed"
           ? html`<span class="mark ok">✓ <span dir="auto">${task.completedBy}</span></span><small class="muted">${at(task.completedAt)}</small>`
           : task.state === "missed"
-            ? html`<span class="mark bad">✗ missed</span><small class="muted">${at(task.deadlineAt)}</small>`
+            ? html`<span class="mark bad">${text("floor.tasks.missed.mark")}</span><small class="muted">${at(task.deadlineAt)}</small>`
             : task.deadlineAt
-              ? html`<span>${ticking((t) => due(task, t))}</span><small class="muted">until ${at(task.deadlineAt)}</small>`
-              : html`<span>${task.trigger === "schedule" ? "until the schedule ends" : "no deadline"}</span><small class="muted">since ${at(task.availableAt)}</small>`
+              ? html`<span>${ticking((t) => due(task, t))}</span><small class="muted">${text("floor.tasks.until", { time: at(task.deadlineAt) })}</small>`
+              : html`<span>${text(task.trigger === "schedule" ? "floor.tasks.untilScheduleEnds" : "floor.tasks.noDeadline")}</span><small class="muted">${text("floor.tasks.since", { time: at(task.availableAt) })}</small>`
       }</span>
-      <span class="task-do">${can ? html`<button type="button" class="button small" aria-label=${`Complete ${task.title}`} @click=${() => this.complete(task)}>${task.state === "missed" ? "It was done" : "Complete"}</button>` : nothing}${task.requireNotes && task.state === "pending" ? html`<small class="muted">needs notes</small>` : nothing}</span></div>`;
+      <span class="task-do">${can ? html`<button type="button" class="button small" aria-label=${text("floor.tasks.complete.label", { title: task.title })} @click=${() => this.complete(task)}>${text(task.state === "missed" ? "floor.tasks.wasDone" : "floor.tasks.complete")}</button>` : nothing}${task.requireNotes && task.state === "pending" ? html`<small class="muted">${text("floor.tasks.needsNotes")}</small>` : nothing}</span></div>`;
   }
 }
 
@@ -220,7 +218,7 @@ async function stateOf({ id, stationCode, availableAt, state }) {
 
 function due(task, at) {
   const ms = Date.parse(task.deadlineAt) - at;
-  return html`<span class=${ms < soon ? "mark urgent" : "mark"}>${ms < soon ? "! " : ""}${ms > 0 ? `${spell(ms)} left` : "over"}</span>`;
+  return html`<span class=${ms < soon ? "mark urgent" : "mark"}>${ms < soon ? "! " : ""}${ms > 0 ? text("floor.tasks.left", { time: spell(ms) }) : text("floor.tasks.over")}</span>`;
 }
 
 // rowsOf puts a heading above the Tasks of each station and list. What is due stands in the order of its deadlines, of which the
@@ -244,7 +242,7 @@ function rowsOf(tasks, state, names) {
     .map(([key, list]) => ({ key, list, when: when(list) }))
     .sort((a, b) => (a.when === b.when ? 0 : a.when - b.when) || (name(a.list) < name(b.list) ? -1 : 1));
   return sorted.flatMap(({ key, list }) => [
-    { id: key, head: true, task: list[0], tasks: count(list.length, "Task") },
+    { id: key, head: true, task: list[0], tasks: text("floor.tasks.count", { n: list.length }) },
     ...list.toSorted((a, b) => (a.order ?? 0) - (b.order ?? 0)).map((task) => ({ id: task.id, task })),
   ]);
 }

@@ -9,6 +9,7 @@ import { dropDraft, forms, keepDraft } from "../../shared/draft.js";
 import { field } from "../../shared/form.js";
 import { fit, rule } from "../../shared/initials.js";
 import { actsAt } from "../../shared/roles.js";
+import { text } from "../../shared/words.js";
 import { stationOf } from "../stops/reasons.js";
 
 const remembered = "opsmon.initials";
@@ -21,9 +22,9 @@ const initials = () => {
     return null;
   }
 };
-const remember = (text) => {
+const remember = (value) => {
   try {
-    sessionStorage.setItem(remembered, text);
+    sessionStorage.setItem(remembered, value);
   } catch {
     /* a browser without storage */
   }
@@ -31,11 +32,11 @@ const remember = (text) => {
 
 const initialsField = {
   name: "initials",
-  label: "Initials",
+  label: text("floor.tasks.initials"),
   required: true,
   schema: {},
-  hint: `Of who did it, ${rule()}.`,
-  refuse: (text) => (fit(text) ? "" : `Initials are ${rule()}`),
+  hint: text("floor.tasks.initials.done", { rule: rule() }),
+  refuse: (value) => (fit(value) ? "" : text("floor.tasks.initials.wrong", { rule: rule() })),
 };
 
 /**
@@ -46,30 +47,32 @@ export const complete = (task, names, profile, entered = null) =>
   ask({
     entered: () => Boolean(entered),
     changed: (values) => keepDraft(forms.task, profile, { task, values }),
-    title: `Complete: ${task.title}`,
-    action: "Complete",
+    title: text("floor.tasks.complete.title", { title: task.title }),
+    action: text("floor.tasks.complete"),
     values: entered ?? { initials: initials(), at: null },
     intro: html`<span dir="auto">${names.station(task.stationCode).name}</span>${task.taskListName ? html`, <span dir="auto">${task.taskListName}</span>` : nothing}${task.description ? html`<br><span class="muted" dir="auto">${task.description}</span>` : nothing}`,
     fields: () => [
       initialsField,
       {
         name: "note",
-        label: task.requireNotes ? "Notes" : "Notes, if there is something to say",
+        label: text(task.requireNotes ? "floor.tasks.notes" : "floor.tasks.notes.optional"),
         kind: "lines",
         required: task.requireNotes,
         schema: {},
-        hint: task.requireNotes ? "This Task cannot be completed without." : "",
+        hint: task.requireNotes ? text("floor.tasks.notes.required") : "",
       },
       {
         name: "at",
-        label: "Done at",
+        label: text("floor.tasks.at"),
         kind: "moment",
         zone: names.plantOf(task.stationCode)?.timezone,
         schema: {},
         hint:
           task.state === "missed"
-            ? `Before ${time(task.deadlineAt, { zone: names.plantOf(task.stationCode)?.timezone })}, when it was missed, and at most 24 hours ago.`
-            : "By the plant's clock, at most 24 hours ago. Empty: now.",
+            ? text("floor.tasks.at.missed", {
+                time: time(task.deadlineAt, { zone: names.plantOf(task.stationCode)?.timezone }),
+              })
+            : text("floor.tasks.at.hint"),
       },
     ],
     send: async (values) => {
@@ -123,7 +126,7 @@ export function start({ names, profile, stationCode, entered = null }) {
           initials: state.initials ?? "",
         });
         remember(state.initials);
-        toast("The list is started.");
+        toast(text("floor.tasks.started"));
         control.close(result.tasks);
       } catch (error) {
         state.problems = Object.fromEntries((error.details ?? []).map((d) => [d.field, d.issue]));
@@ -132,16 +135,16 @@ export function start({ names, profile, stationCode, entered = null }) {
       }
     };
     return {
-      title: "Start a Task list",
+      title: text("floor.tasks.start.title"),
       body: html`${field({
         name: "stationCode",
-        label: "Station",
+        label: text("floor.tasks.station"),
         kind: "choice",
         schema: {},
         hint: "",
         id: "start-station",
         value: state.stationCode,
-        placeholder: "Choose a station",
+        placeholder: text("floor.tasks.station.choose"),
         problem: state.problems.stationCode,
         options: names
           .stations()
@@ -152,19 +155,19 @@ export function start({ names, profile, stationCode, entered = null }) {
           changed();
         },
       })}
-        ${off ? html`<p class="notice wait" role="alert">Tasks are off at this station: ${state.station.flags.enableTasks?.from === "default" ? "no level of the configuration switches them on" : `the ${state.station.flags.enableTasks?.from} decides so`}.</p>` : nothing}
+        ${off ? html`<p class="notice wait" role="alert">${text("floor.tasks.off", { from: state.station.flags.enableTasks?.from ?? "default" })}</p>` : nothing}
         ${
           state.station && !off
             ? on.length
               ? field({
                   name: "list",
-                  label: "Task list",
+                  label: text("floor.tasks.taskList"),
                   kind: "choice",
                   required: false,
                   schema: {},
                   hint: on.find((l) => l.code === state.list)?.description ?? "",
                   id: "start-list",
-                  placeholder: "Choose a list",
+                  placeholder: text("floor.tasks.taskList.choose"),
                   value: state.list,
                   options: on.map((l) => ({ value: l.code, label: `${l.name} (${l.tasks.length})` })),
                   change: (list) => {
@@ -173,12 +176,12 @@ export function start({ names, profile, stationCode, entered = null }) {
                     control.update();
                   },
                 })
-              : html`<p class="empty">No list of this station is started by hand.</p>`
+              : html`<p class="empty">${text("floor.tasks.taskList.none")}</p>`
             : nothing
         }
         ${field({
           ...initialsField,
-          hint: `Of who starts it, ${rule()}.`,
+          hint: text("floor.tasks.initials.start", { rule: rule() }),
           id: "start-initials",
           value: state.initials,
           problem: state.problems.initials,
@@ -189,8 +192,8 @@ export function start({ names, profile, stationCode, entered = null }) {
           },
         })}
         ${state.error ? html`<p class="notice bad" role="alert">${sentence(state.error)}</p>` : nothing}`,
-      actions: html`<button type="button" class="button" @click=${() => control.close()}>${state.busy ? running : "Cancel"}</button>
-        <button type="button" class="button primary" ?disabled=${state.busy || !state.list || off} @click=${send}>Start the list</button>`,
+      actions: html`<button type="button" class="button" @click=${() => control.close()}>${state.busy ? running : text("floor.tasks.cancel")}</button>
+        <button type="button" class="button primary" ?disabled=${state.busy || !state.list || off} @click=${send}>${text("floor.tasks.start.button")}</button>`,
     };
   }).finally(() => dropDraft(forms.list, profile));
 }
