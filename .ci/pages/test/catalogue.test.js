@@ -10,8 +10,6 @@ const read = (name) => readFileSync(new URL(name, assets), "utf8");
 // What still has texts of its own. A folder's or file's line goes when its texts stand in the catalogue; none is added.
 const notYet = [
   "console/",
-  "floor/corrections/",
-  "floor/pages/corrections.js",
   "floor/pages/schedules.js",
   "floor/pages/stops.js",
   "floor/schedules/",
@@ -177,7 +175,7 @@ const code = new Set([
   "createElement",
 ]);
 const codeToo = new Set(["fetch", "request", "Error", "Event", "text", "get", "has", "error", "info", "warn", "test"]);
-const named = new Set(["class", "className", "name", "type", "id", "cache", "method", "font", "media"]); // properties that nobody reads
+const named = new Set(["class", "className", "name", "type", "id", "cache", "method", "font", "media", "schema"]); // properties that nobody reads
 
 /** unread reports whether a string is for programs: a name, a selector, a header, a class. */
 function unread(node, around) {

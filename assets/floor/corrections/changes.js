@@ -5,13 +5,14 @@ import { field } from "../../shared/form.js";
 import { duration, hours, number, weekDays } from "../../shared/format.js";
 import { propertyOf } from "../../shared/schema.js";
 import { labelOf, terms, wordOf } from "../../shared/terms.js";
+import { text } from "../../shared/words.js";
 
 /** kinds of what can be changed, by their name in the API: label, and the schema of their fields. */
 export const kinds = {
-  station: { label: "Station setting or rate", schema: "CorrectedStation" },
-  skus: { label: "SKU", schema: "CorrectedSKU" },
-  reasons: { label: "Reason", schema: "CorrectedReason" },
-  shiftPatterns: { label: "Shift pattern", schema: "CorrectedShiftPattern" },
+  station: { label: text("floor.corrections.kind.station"), schema: "CorrectedStation" },
+  skus: { label: text("floor.corrections.kind.skus"), schema: "CorrectedSKU" },
+  reasons: { label: text("floor.corrections.kind.reasons"), schema: "CorrectedReason" },
+  shiftPatterns: { label: text("floor.corrections.kind.shiftPatterns"), schema: "CorrectedShiftPattern" },
 };
 
 /** newRow gives a change of a kind in which nothing is chosen yet. */
@@ -74,18 +75,18 @@ export function changeRow({ row, i, schemas, names, was, problem, changed, remov
   const nullable = own && ([own.type].flat().includes("null") || own.enum?.includes(null));
   return html`<fieldset class="change"><legend>${kinds[kind].label}</legend><div class="fields">
       ${kind === "station" ? nothing : pattern(row, i, names, set)}
-      ${kind === "shiftPatterns" ? nothing : field({ name: `field-${i}`, label: "Field", kind: "choice", schema: {}, hint: "", placeholder: "Choose", value: row.field, options: named, change: (name) => set({ field: name, value: null, unset: false }) })}
+      ${kind === "shiftPatterns" ? nothing : field({ name: `field-${i}`, label: text("floor.corrections.field"), kind: "choice", schema: {}, hint: "", placeholder: text("floor.corrections.choose"), value: row.field, options: named, change: (name) => set({ field: name, value: null, unset: false }) })}
       ${
         own && kind !== "shiftPatterns"
           ? html`<div class="stack">
-        ${field({ name: row.field, id: `value-${i}`, label: `${labelOf(row.field)} then`, schema: { ...own, default: undefined }, kind: kindOf(row.field, own), value: row.value, disabled: row.unset, options: listed(row.field, names), problem, placeholder: row.unset ? "Not set" : undefined, allowEmpty: true, change: (value) => set({ value }) })}
-        ${nullable ? html`<label class="check"><input type="checkbox" .checked=${Boolean(row.unset)} @change=${(e) => set({ unset: e.target.checked, value: null })}><span>It was not set</span></label>` : nothing}
-        ${was !== undefined ? html`<p class="muted small">Now: ${valueText(row.field, was)}</p>` : nothing}</div>`
+        ${field({ name: row.field, id: `value-${i}`, label: text("floor.corrections.then", { field: labelOf(row.field) }), schema: { ...own, default: undefined }, kind: kindOf(row.field, own), value: row.value, disabled: row.unset, options: listed(row.field, names), problem, placeholder: row.unset ? text("floor.corrections.unset") : undefined, allowEmpty: true, change: (value) => set({ value }) })}
+        ${nullable ? html`<label class="check"><input type="checkbox" .checked=${Boolean(row.unset)} @change=${(e) => set({ unset: e.target.checked, value: null })}><span>${text("floor.corrections.wasUnset")}</span></label>` : nothing}
+        ${was !== undefined ? html`<p class="muted small">${text("floor.corrections.now", { value: valueText(row.field, was) })}</p>` : nothing}</div>`
           : nothing
       }
     </div>
     ${kind === "shiftPatterns" && row.code ? shifts(row, i, set) : nothing}
-    <button type="button" class="link bad" @click=${remove}>Remove this change</button></fieldset>`;
+    <button type="button" class="link bad" @click=${remove}>${text("floor.corrections.remove")}</button></fieldset>`;
 }
 
 const kindOf = (name, schema) =>
@@ -107,13 +108,13 @@ function pattern(row, i, names, set) {
     kind: "choice",
     schema: {},
     hint: "",
-    placeholder: "Choose",
+    placeholder: text("floor.corrections.choose"),
     value: row.other ? "" : row.code,
-    options: isNew ? [...options, { value: "", label: "One that there is not now" }] : options,
+    options: isNew ? [...options, { value: "", label: text("floor.corrections.other") }] : options,
     change: (code) =>
       set(isNew ? { other: code === "", code: code || null, value: structuredClone(start(code)) } : { code }),
   })}
-    ${row.other ? field({ name: `new-${i}`, label: "Its code", kind: "text", schema: {}, hint: "Let a station setting, Shift pattern, name it by this.", value: row.code, change: (code) => set({ code }) }) : nothing}`;
+    ${row.other ? field({ name: `new-${i}`, label: text("floor.corrections.code"), kind: "text", schema: {}, hint: text("floor.corrections.code.hint"), value: row.code, change: (code) => set({ code }) }) : nothing}`;
 }
 
 // The shifts of a pattern, one by one.
@@ -123,39 +124,45 @@ function shifts(row, i, set) {
     field({
       schema: {},
       hint: "",
-      label: `${labelOf(name)} of shift ${at + 1}`,
+      label: text("floor.corrections.shift.cell", { field: labelOf(name), n: at + 1 }),
       ...more,
       name,
       id: `shift-${i}-${at}-${name}`,
       value: s[name],
       change: (value) => value !== null && change(at, { [name]: value }),
     });
-  return html`<div class="table-wrap split-table"><table class="table"><thead><tr><th scope="col">Shift</th><th scope="col">Day</th><th scope="col">Start</th><th scope="col">Length</th><th scope="col"><span class="visually-hidden">Remove</span></th></tr></thead>
+  return html`<div class="table-wrap split-table"><table class="table"><thead><tr><th scope="col">${text("floor.corrections.shift")}</th><th scope="col">${text("floor.corrections.shift.day")}</th><th scope="col">${text("floor.corrections.shift.start")}</th><th scope="col">${text("floor.corrections.shift.length")}</th><th scope="col"><span class="visually-hidden">${text("floor.corrections.shift.remove")}</span></th></tr></thead>
     <tbody>${(row.value ?? []).map(
       (
         s,
         at,
       ) => html`<tr><td>${cell(s, at, "name", { kind: "text" })}</td><td>${cell(s, at, "weekDay", { kind: "choice", required: true, options: weekDays.map((label, d) => ({ value: String(d + 1), label })) })}</td>
       <td>${cell(s, at, "startHour", { kind: "clock" })}</td><td>${cell(s, at, "duration", { kind: "hours" })}</td>
-      <td><button type="button" class="icon-button" aria-label=${`Remove shift ${at + 1}`} @click=${() => set({ value: row.value.filter((_, n) => n !== at) })}>✕</button></td></tr>`,
+      <td><button type="button" class="icon-button" aria-label=${text("floor.corrections.shift.remove.label", { n: at + 1 })} @click=${() => set({ value: row.value.filter((_, n) => n !== at) })}>✕</button></td></tr>`,
     )}</tbody></table></div>
-    <button type="button" class="button small" @click=${() => set({ value: [...(row.value ?? []), { name: row.value?.at(-1)?.name ?? "Shift", weekDay: "1", startHour: 6, duration: 8 }] })}>Another shift</button>`;
+    <button type="button" class="button small" @click=${() => set({ value: [...(row.value ?? []), { name: row.value?.at(-1)?.name ?? text("floor.corrections.shift"), weekDay: "1", startHour: 6, duration: 8 }] })}>${text("floor.corrections.shift.another")}</button>`;
 }
 
 /** valueText writes a value for people. */
 export function valueText(name, value) {
-  if (value === null || value === undefined) return "not set";
-  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (value === null || value === undefined) return text("floor.corrections.value.unset");
+  if (typeof value === "boolean")
+    return value ? text("floor.corrections.value.yes") : text("floor.corrections.value.no");
   if (Array.isArray(value))
     return value.length
       ? value
           .map((v) =>
             typeof v === "object"
-              ? `${v.name} ${weekDays[v.weekDay - 1]?.slice(0, 3)} ${hours(v.startHour)}, ${number(v.duration)} h`
+              ? text("floor.corrections.value.shift", {
+                  name: v.name,
+                  day: weekDays[v.weekDay - 1]?.slice(0, 3),
+                  start: hours(v.startHour),
+                  hours: number(v.duration),
+                })
               : wordOf(v),
           )
           .join("; ")
-      : "none";
+      : text("floor.corrections.value.none");
   if (terms[name]?.[1] === "duration") return duration(value);
   return typeof value === "number" ? number(value) : wordOf(value);
 }
@@ -174,7 +181,7 @@ export function changeTexts(changes, names) {
     for (const { code, ...fields } of changes[kind] ?? [])
       for (const [name, value] of Object.entries(fields))
         lines.push({
-          what: `${nameOf(code)}: ${name === "shifts" ? "shifts" : labelOf(name)}`,
+          what: `${nameOf(code)}: ${name === "shifts" ? text("floor.corrections.shifts") : labelOf(name)}`,
           text: valueText(name, value),
         });
   }

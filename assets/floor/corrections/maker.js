@@ -6,6 +6,7 @@ import { discard, sentence, toast } from "../../shared/dialog.js";
 import { draftOf, dropDraft, forms, keepDraft } from "../../shared/draft.js";
 import { field } from "../../shared/form.js";
 import { once } from "../../shared/once.js";
+import { text } from "../../shared/words.js";
 import { stationOf } from "../stops/reasons.js";
 import { changeRow, changesOf, finished, kinds, newRow } from "./changes.js";
 import { effects } from "./effects.js";
@@ -99,7 +100,7 @@ export class Maker {
         : await once("POST", "/correction", this.body(), { limit: longest });
       this.busy = "";
       if (!dry) {
-        toast("The correction is made.");
+        toast(text("floor.corrections.made"));
         dropDraft(forms.correction, this.profile);
         return this.made(result);
       }
@@ -141,16 +142,16 @@ export class Maker {
         !d.field.startsWith("stationCodes") &&
         !this.rows.some((r) => r.kind === "station" && d.field === `changes.station.${r.field}`),
     );
-    return html`<section class="card stack maker" aria-label="A new correction">
-      <div class="spread"><h2>A new correction</h2><button type="button" class="button" @click=${async () => {
+    return html`<section class="card stack maker" aria-label=${text("floor.corrections.maker.title")}>
+      <div class="spread"><h2>${text("floor.corrections.maker.title")}</h2><button type="button" class="button" @click=${async () => {
         if (this.touched && !(await discard())) return;
         dropDraft(forms.correction, this.profile);
         this.leave();
-      }}>Leave it</button></div>
-      <h3>1. Where and when</h3>
+      }}>${text("floor.corrections.leave")}</button></div>
+      <h3>${text("floor.corrections.maker.where")}</h3>
       ${field({
         name: "stationCodes",
-        label: "Stations",
+        label: text("floor.corrections.column.stations"),
         kind: "codes",
         schema: {},
         hint: "",
@@ -164,8 +165,8 @@ export class Maker {
           this.know();
         },
       })}
-      <div class="fields">${value("from", { kind: "moment", label: "From", zone, hint: "By the plant's clock, whole minutes." })}${value("to", { kind: "moment", label: "Until", zone, hint: "Not in the future." })}</div>
-      <h3>2. What held then</h3>
+      <div class="fields">${value("from", { kind: "moment", label: text("floor.corrections.maker.from"), zone, hint: text("floor.corrections.maker.from.hint") })}${value("to", { kind: "moment", label: text("floor.corrections.maker.to"), zone, hint: text("floor.corrections.maker.to.hint") })}</div>
+      <h3>${text("floor.corrections.maker.what")}</h3>
       ${this.rows.map((row, i) =>
         changeRow({
           row,
@@ -188,21 +189,21 @@ export class Maker {
             this.edited();
           }}>+ ${label}</button>`,
       )}</div>
-      <h3>3. What it does</h3>
-      <div class="row"><button type="button" class="button ${this.preview ? "" : "primary"}" ?disabled=${!this.complete || Boolean(this.busy)} @click=${() => this.send(true)}>Look at the effect</button>
-        ${this.busy === "look" ? html`<span role="status">Computing the figures before and after …</span> <button type="button" class="link" @click=${this.edited}>Stop</button>` : nothing}
-        ${this.complete ? nothing : html`<span class="muted">Stations, a time and a change are needed.</span>`}</div>
+      <h3>${text("floor.corrections.maker.effect")}</h3>
+      <div class="row"><button type="button" class="button ${this.preview ? "" : "primary"}" ?disabled=${!this.complete || Boolean(this.busy)} @click=${() => this.send(true)}>${text("floor.corrections.maker.look")}</button>
+        ${this.busy === "look" ? html`<span role="status">${text("floor.corrections.computing.preview")}</span> <button type="button" class="link" @click=${this.edited}>${text("floor.corrections.maker.stop")}</button>` : nothing}
+        ${this.complete ? nothing : html`<span class="muted">${text("floor.corrections.maker.missing")}</span>`}</div>
       ${this.error && (others.length || !this.problems.length) ? html`<div class="notice bad" role="alert">${others.length ? html`<ul>${others.map((d) => html`<li>${sentence(`${d.field} ${d.issue}`)}</li>`)}</ul>` : sentence(this.error)}</div>` : nothing}
       ${
         this.preview
           ? html`${effects(this.preview, this.names)}
-        <h3>4. Make it</h3>
+        <h3>${text("floor.corrections.maker.make")}</h3>
         ${field({
           name: "note",
-          label: "Why",
+          label: text("floor.corrections.column.why"),
           kind: "lines",
           schema: {},
-          hint: "Up to 200 characters; it stands in the list and in the audit.",
+          hint: text("floor.corrections.maker.why.hint"),
           id: "correct-note",
           value: this.note,
           problem: this.problem("note"),
@@ -212,7 +213,7 @@ export class Maker {
             this.changed();
           },
         })}
-        <div class="row"><button type="button" class="button primary" ?disabled=${Boolean(this.busy)} @click=${() => this.send(false)}>${this.busy === "make" ? "Making it …" : "Make the correction"}</button><span class="muted">It can be undone.</span></div>`
+        <div class="row"><button type="button" class="button primary" ?disabled=${Boolean(this.busy)} @click=${() => this.send(false)}>${this.busy === "make" ? text("floor.corrections.maker.making") : text("floor.corrections.maker.button")}</button><span class="muted">${text("floor.corrections.maker.undo")}</span></div>`
           : nothing
       }
     </section>`;

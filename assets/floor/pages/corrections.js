@@ -4,12 +4,13 @@ import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { get, post, query } from "../../shared/api.js";
 import { openDialog, running, sentence, toast } from "../../shared/dialog.js";
 import { directory } from "../../shared/directory.js";
-import { count, time } from "../../shared/format.js";
+import { time } from "../../shared/format.js";
 import { live } from "../../shared/live.js";
 import { once } from "../../shared/once.js";
 import { table } from "../../shared/rows.js";
 import { schemas } from "../../shared/schema.js";
 import { style } from "../../shared/styles.js";
+import { text } from "../../shared/words.js";
 import { changeTexts } from "../corrections/changes.js";
 import { effects } from "../corrections/effects.js";
 import { Maker, longest } from "../corrections/maker.js";
@@ -25,7 +26,12 @@ export async function open(ctx) {
   ]);
   const page = new Page(ctx, names, all, first);
   page.readAddress(ctx);
-  return { title: "Corrections", render: () => page.render(), changed: (next) => page.readAddress(next), leave: end };
+  return {
+    title: text("floor.corrections.title"),
+    render: () => page.render(),
+    changed: (next) => page.readAddress(next),
+    leave: end,
+  };
 }
 
 class Page {
@@ -75,20 +81,20 @@ class Page {
   }
 
   render() {
-    return html`<div class="page-head"><h1>Corrections</h1>${this.maker ? nothing : html`<a class="button primary" href="/floor/corrections?new=1">New correction</a>`}
-        <p>A threshold, a shift, a rate, an SKU or a reason was wrong for a while: say what held then, and the figures of that time are computed anew from the signals. Signals and what people entered stay as they are.</p></div>
+    return html`<div class="page-head"><h1>${text("floor.corrections.title")}</h1>${this.maker ? nothing : html`<a class="button primary" href="/floor/corrections?new=1">${text("floor.corrections.new")}</a>`}
+        <p>${text("floor.corrections.intro")}</p></div>
       ${
         this.computing.length
-          ? html`<p class="notice wait" role="status"><strong>Figures are being computed.</strong> Those of ${this.computing.map((code) => this.names.station(code).name).join(", ")} follow the correction soon; until then they are as before. <button type="button" class="link" @click=${() => {
+          ? html`<p class="notice wait" role="status"><strong>${text("floor.corrections.computing.title")}</strong> ${text("floor.corrections.computing", { stations: this.computing.map((code) => this.names.station(code).name).join(", ") })} <button type="button" class="link" @click=${() => {
               this.computing = [];
               this.ctx.update();
-            }}>Close</button></p>`
+            }}>${text("floor.corrections.close")}</button></p>`
           : nothing
       }
       ${this.maker?.render() ?? nothing}
       ${this.error ? html`<p class="notice bad" role="alert">${sentence(this.error)}</p>` : nothing}
-      ${table({ caption: "Corrections", columns: this.columns(), rows: this.rows, key: (row) => row.id, state: this.order, changed: this.ctx.update, empty: "Nothing was corrected yet.", rowClass: (row) => (row.undoneAt ? "undone" : "") })}
-      ${this.total > this.rows.length && this.rows.length < 1000 ? html`<button type="button" class="button" @click=${() => this.read(1000)}>Show more of ${this.total}</button>` : nothing}`;
+      ${table({ caption: text("floor.corrections.title"), columns: this.columns(), rows: this.rows, key: (row) => row.id, state: this.order, changed: this.ctx.update, empty: text("floor.corrections.none"), rowClass: (row) => (row.undoneAt ? "undone" : "") })}
+      ${this.total > this.rows.length && this.rows.length < 1000 ? html`<button type="button" class="button" @click=${() => this.read(1000)}>${text("floor.corrections.more", { n: this.total })}</button>` : nothing}`;
   }
 
   columns() {
@@ -97,43 +103,43 @@ class Page {
     return [
       {
         name: "when",
-        label: "Time that it is about",
+        label: text("floor.corrections.column.when"),
         text: (r) => r.from,
         cell: (r) => html`<span>${at(r.from, r)}<br>– ${at(r.to, r)}</span>`,
       },
       {
         name: "stations",
-        label: "Stations",
+        label: text("floor.corrections.column.stations"),
         text: (r) => r.stationCodes.map((c) => this.names.station(c).name).join(", "),
         cell: (r) =>
-          html`<span dir="auto" class="wrap" title=${r.stationCodes.join(", ")}>${r.stationCodes.length > 4 ? count(r.stationCodes.length, "station") : r.stationCodes.map((c) => this.names.station(c).name).join(", ")}</span>`,
+          html`<span dir="auto" class="wrap" title=${r.stationCodes.join(", ")}>${r.stationCodes.length > 4 ? text("floor.corrections.stations", { n: r.stationCodes.length }) : r.stationCodes.map((c) => this.names.station(c).name).join(", ")}</span>`,
       },
       {
         name: "what",
-        label: "What held",
+        label: text("floor.corrections.column.what"),
         cell: (r) =>
           html`<ul class="plain">${changeTexts(r.changes, this.names).map((c) => html`<li><span dir="auto">${c.what}</span>: <strong dir="auto">${c.text}</strong></li>`)}</ul>`,
       },
       {
         name: "note",
-        label: "Why",
+        label: text("floor.corrections.column.why"),
         text: (r) => r.note,
         cell: (r) => html`<span dir="auto" class="wrap">${r.note}</span>`,
       },
       {
         name: "made",
-        label: "Made",
+        label: text("floor.corrections.column.made"),
         text: (r) => r.createdAt,
         cell: (r) => html`<span dir="auto">${r.author}<br><span class="muted">${at(r.createdAt, r)}</span></span>`,
       },
       {
         name: "state",
-        label: "State",
+        label: text("floor.corrections.column.state"),
         text: (r) => (r.undoneAt ? "1" : "0"),
         cell: (r) =>
           r.undoneAt
-            ? html`<span class="state">Undone</span><br><span class="muted" dir="auto">${r.undoneBy}, ${at(r.undoneAt, r)}</span>`
-            : html`<span class="state ok">Counts</span>`,
+            ? html`<span class="state">${text("floor.corrections.undone")}</span><br><span class="muted" dir="auto">${r.undoneBy}, ${at(r.undoneAt, r)}</span>`
+            : html`<span class="state ok">${text("floor.corrections.counts")}</span>`,
       },
       {
         name: "",
@@ -141,7 +147,7 @@ class Page {
         cell: (r) =>
           r.undoneAt
             ? nothing
-            : html`<button type="button" class="button small" aria-label=${`Undo the correction ${r.id}`} @click=${() => this.undo(r)}>Undo</button>`,
+            : html`<button type="button" class="button small" aria-label=${text("floor.corrections.undo.label", { id: r.id })} @click=${() => this.undo(r)}>${text("floor.corrections.undo")}</button>`,
       },
     ];
   }
@@ -176,18 +182,18 @@ class Page {
           }
         };
         return {
-          title: "Undo the correction",
+          title: text("floor.corrections.undo.title"),
           body: html`<ul class="plain">${changeTexts(row.changes, this.names).map((c) => html`<li><span dir="auto">${c.what}</span>: <strong dir="auto">${c.text}</strong></li>`)}</ul>
-          ${state.preview ? effects(state.preview, this.names) : state.error ? nothing : html`<p role="status">Computing the figures before and after …</p>`}
+          ${state.preview ? effects(state.preview, this.names) : state.error ? nothing : html`<p role="status">${text("floor.corrections.computing.preview")}</p>`}
           ${state.error ? html`<p class="notice bad" role="alert">${sentence(state.error)}</p>` : nothing}`,
-          actions: html`<button type="button" class="button" @click=${() => control.close()}>${state.busy ? running : "Leave it"}</button><button type="button" class="button danger" ?disabled=${state.busy || !state.preview} @click=${send}>Undo it</button>`,
+          actions: html`<button type="button" class="button" @click=${() => control.close()}>${state.busy ? running : text("floor.corrections.leave")}</button><button type="button" class="button danger" ?disabled=${state.busy || !state.preview} @click=${send}>${text("floor.corrections.undo.button")}</button>`,
         };
       },
       { wide: true },
     );
     look.abort();
     if (!result) return;
-    toast("The correction is undone.");
+    toast(text("floor.corrections.undo.done"));
     this.computing = result.computing;
     await this.read();
   }
