@@ -202,9 +202,9 @@ const left = () => {
 
 // A command with its copy button, made once: what a press shows must outlive the next look at the service.
 const commands = new Map();
-function command(text) {
-  if (!commands.has(text)) commands.set(text, snippet(text, { wrap: true, label: text("signin.copy") }));
-  return commands.get(text);
+function command(line) {
+  if (!commands.has(line)) commands.set(line, snippet(line, { wrap: true, label: text("signin.copy") }));
+  return commands.get(line);
 }
 
 // The demo's own heading is the page's first.
