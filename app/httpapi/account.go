@@ -1,25 +1,56 @@
 package httpapi
 
 import (
-	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
-	"time"
 
 	"opsmon/app/account"
 	"opsmon/app/account/manifest"
+	"opsmon/app/audit"
 	"opsmon/app/auth"
+	"opsmon/app/engine/floor"
 	"opsmon/app/errdefs"
 	"opsmon/app/httpapi/openapi"
-	"opsmon/app/instant"
 	"opsmon/schema"
 )
 
+// configurationAPI serves the account, its configuration and its audit records.
+type configurationAPI struct {
+	Accounts *account.Service
+	Auth     *auth.Service
+	Floor    *floor.Floor
+	// Audit returns audit records of an account, newest first, in pages.
+	Audit func(accountID string, q audit.Query) (audit.Page, error)
+	// Bootstrap creates an account, its first administrator and a key in one transaction.
+	Bootstrap func(BootstrapInput) (*BootstrapResult, error)
+	// SetupCode returns the one-time code for the set-up of an empty store; "": the store is not empty.
+	SetupCode func() string
+}
+
+// Routes returns the operations on the network.
+func (api *configurationAPI) Routes() []route {
+	return slices.Concat(api.accountRoutes(), api.directoryRoutes(), api.auditRoutes(), cronRoutes(), api.setupRoutes())
+}
+
+// LocalRoutes returns the operations for the local command line.
+func (api *configurationAPI) LocalRoutes() []route {
+	const get, post = http.MethodGet, http.MethodPost
+	return []route{
+		{method: post, path: "/local/init", handle: api.localInit, anyAccount: true, limit: manifestLimit},
+		{method: get, path: "/local/account", handle: api.localAccounts, anyAccount: true},
+		{method: post, path: "/local/account", handle: api.localCreateAccount, anyAccount: true, limit: manifestLimit},
+		{method: post, path: "/local/account/archive", handle: api.localArchive},
+		{method: post, path: "/local/account/unarchive", handle: api.localUnarchive, archived: true},
+		{method: post, path: "/local/account/set", handle: api.localSet},
+	}
+}
+
 // accountRoutes returns the operations on the account and its configuration.
-func accountRoutes() []route {
+func (api *configurationAPI) accountRoutes() []route {
 	return []route{
 		{
-			method: http.MethodGet, path: "/account", handle: getAccount,
+			method: http.MethodGet, path: "/account", handle: api.getAccount,
 			text: openapi.Operation{
 				ID: "getAccount", Tag: "Account", Summary: "Read the account",
 				About: "The account with its whole configuration. Fields that are not set are null. Only admins see " +
@@ -29,7 +60,7 @@ func accountRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/account", handle: postAccount, role: auth.Member,
+			method: http.MethodPost, path: "/account", handle: api.postAccount, role: auth.Member,
 			text: openapi.Operation{
 				ID: "updateAccount", Tag: "Account", Summary: "Change fields of the account",
 				About: "Absent fields stay as they are; null clears a field. A body that changes nothing succeeds " +
@@ -41,7 +72,7 @@ func accountRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodGet, path: "/account/manifest", handle: getManifest,
+			method: http.MethodGet, path: "/account/manifest", handle: api.getManifest,
 			text: openapi.Operation{
 				ID: "getManifest", Tag: "Account", Summary: "Read the manifest",
 				About: "The document as a file to keep or edit, without an envelope. The order of lists and the " +
@@ -50,7 +81,7 @@ func accountRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPut, path: "/account/manifest", handle: putManifest, role: auth.Member,
+			method: http.MethodPut, path: "/account/manifest", handle: api.putManifest, role: auth.Member,
 			query: []string{"dryrun", "note"}, limit: manifestLimit,
 			text: openapi.Operation{
 				ID: "applyManifest", Tag: "Account", Summary: "Replace the manifest",
@@ -65,7 +96,7 @@ func accountRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodGet, path: "/account/manifest/revisions", handle: getRevisions,
+			method: http.MethodGet, path: "/account/manifest/revisions", handle: api.getRevisions,
 			query: []string{"limit", "skip"},
 			text: openapi.Operation{
 				ID: "listRevisions", Tag: "Account", Summary: "List the revisions of the configuration",
@@ -77,7 +108,7 @@ func accountRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodGet, path: "/account/manifest/revisions/:revision", handle: getRevision,
+			method: http.MethodGet, path: "/account/manifest/revisions/:revision", handle: api.getRevision,
 			text: openapi.Operation{
 				ID: "getRevision", Tag: "Account", Summary: "Read the manifest of a revision",
 				About:  "The document as it was, without an envelope.",
@@ -86,7 +117,7 @@ func accountRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodGet, path: "/account/manifest/revisions/:revision/changes", handle: getRevisionChanges,
+			method: http.MethodGet, path: "/account/manifest/revisions/:revision/changes", handle: api.getRevisionChanges,
 			query: []string{"from"},
 			text: openapi.Operation{
 				ID: "compareRevisions", Tag: "Account", Summary: "Compare a revision with another",
@@ -105,7 +136,7 @@ func accountRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/account/manifest/revisions/:revision/restore", handle: postRestore,
+			method: http.MethodPost, path: "/account/manifest/revisions/:revision/restore", handle: api.postRestore,
 			role: auth.Member, query: []string{"note"},
 			text: openapi.Operation{
 				ID: "restoreRevision", Tag: "Account", Summary: "Restore a revision",
@@ -115,34 +146,25 @@ func accountRoutes() []route {
 				Sample: applySample,
 			},
 		},
-		{
-			method: http.MethodGet, path: "/auth/profile", handle: getProfile,
-			text: openapi.Operation{
-				ID: "getProfile", Tag: "Authenticate", Summary: "Read your own profile",
-				About:  "The caller's identity, account and role, and the other accounts of the same person.",
-				Answer: "The profile.", Form: openapi.FormResult, Gives: "Profile", Also: []int{400, 409},
-				Sample: profileSample,
-			},
-		},
 	}
 }
 
 // getAccount handles GET /account (http-api.md section 4, row 1) with prepared bytes.
-func getAccount(c *call) (reply, error) {
-	snap, err := c.api.cfg.Accounts.Get(c.p.AccountID)
+func (api *configurationAPI) getAccount(c *call) (reply, error) {
+	snap, err := api.Accounts.Get(c.p.AccountID)
 	if err != nil {
 		return reply{}, err
 	}
-	return reply{rep: c.api.cfg.Accounts.Answer(snap, c.p.Role == auth.Admin)}, nil
+	return reply{rep: api.Accounts.Answer(snap, c.p.Role == auth.Admin)}, nil
 }
 
 // postAccount handles POST /account (row 2 and section 4.1).
-func postAccount(c *call) (reply, error) {
+func (api *configurationAPI) postAccount(c *call) (reply, error) {
 	body, err := c.tree()
 	if err != nil {
 		return reply{}, err
 	}
-	a, err := c.api.cfg.Accounts.Update(c.p, body, c.match())
+	a, err := api.Accounts.Update(c.p, body, c.match())
 	if err != nil {
 		return reply{}, err
 	}
@@ -155,8 +177,8 @@ func answerAccount(a *account.Account, secret bool) reply {
 }
 
 // getManifest handles GET /account/manifest: the bare document (decisions.md section 3).
-func getManifest(c *call) (reply, error) {
-	snap, err := c.api.cfg.Accounts.Get(c.p.AccountID)
+func (api *configurationAPI) getManifest(c *call) (reply, error) {
+	snap, err := api.Accounts.Get(c.p.AccountID)
 	if err != nil {
 		return reply{}, err
 	}
@@ -164,7 +186,7 @@ func getManifest(c *call) (reply, error) {
 }
 
 // putManifest handles PUT /account/manifest.
-func putManifest(c *call) (reply, error) {
+func (api *configurationAPI) putManifest(c *call) (reply, error) {
 	dry, err := c.dryRun()
 	if err != nil {
 		return reply{}, err
@@ -176,7 +198,7 @@ func putManifest(c *call) (reply, error) {
 	if err := c.takeSlot(); err != nil {
 		return reply{}, err
 	}
-	return applied(c.api.cfg.Accounts.Apply(c.p, account.ApplyInput{Raw: raw, DryRun: dry, Note: c.query("note"), Match: c.match()}))
+	return applied(api.Accounts.Apply(c.p, account.ApplyInput{Raw: raw, DryRun: dry, Note: c.query("note"), Match: c.match()}))
 }
 
 // applied answers with the changes by a manifest. Empty lists are encoded as lists, not null.
@@ -193,12 +215,12 @@ func applied(result *account.ApplyResult, err error) (reply, error) {
 }
 
 // getRevisions handles GET /account/manifest/revisions.
-func getRevisions(c *call) (reply, error) {
+func (api *configurationAPI) getRevisions(c *call) (reply, error) {
 	limit, skip := c.page(100, 1000)
 	if err := c.unclear(); err != nil {
 		return reply{}, err
 	}
-	revisions, total, err := c.api.cfg.Accounts.Revisions(c.p, limit, skip)
+	revisions, total, err := api.Accounts.Revisions(c.p, limit, skip)
 	if err != nil {
 		return reply{}, err
 	}
@@ -206,7 +228,7 @@ func getRevisions(c *call) (reply, error) {
 }
 
 // revision parses the revision number in the path. Anything else is an unknown revision.
-func (c *call) revision() (uint64, error) {
+func revision(c *call) (uint64, error) {
 	n, err := strconv.ParseUint(c.params.ByName("revision"), 10, 64)
 	if err != nil {
 		return 0, errdefs.New(errdefs.NotFound, "there is no such revision; revisions are numbered from 1")
@@ -215,15 +237,15 @@ func (c *call) revision() (uint64, error) {
 }
 
 // getRevision handles GET /account/manifest/revisions/{revision}: the bare document.
-func getRevision(c *call) (reply, error) {
-	n, err := c.revision()
+func (api *configurationAPI) getRevision(c *call) (reply, error) {
+	n, err := revision(c)
 	if err != nil {
 		return reply{}, err
 	}
 	if err := c.takeSlot(); err != nil { // an old revision must be decompressed, whatever its size
 		return reply{}, err
 	}
-	rep, err := c.api.cfg.Accounts.Revision(c.p, n)
+	rep, err := api.Accounts.Revision(c.p, n)
 	if err != nil {
 		return reply{}, err
 	}
@@ -232,8 +254,8 @@ func getRevision(c *call) (reply, error) {
 
 // getRevisionChanges handles GET /account/manifest/revisions/{revision}/changes: the changes from another revision, by
 // default the one before, to this one.
-func getRevisionChanges(c *call) (reply, error) {
-	to, err := c.revision()
+func (api *configurationAPI) getRevisionChanges(c *call) (reply, error) {
+	to, err := revision(c)
 	if err != nil {
 		return reply{}, err
 	}
@@ -248,7 +270,7 @@ func getRevisionChanges(c *call) (reply, error) {
 	if err := c.takeSlot(); err != nil { // both must be decompressed, whatever their size
 		return reply{}, err
 	}
-	d, err := c.api.cfg.Accounts.Compare(c.p.AccountID, before, to)
+	d, err := api.Accounts.Compare(c.p.AccountID, before, to)
 	if err != nil {
 		return reply{}, err
 	}
@@ -256,83 +278,17 @@ func getRevisionChanges(c *call) (reply, error) {
 }
 
 // postRestore handles POST /account/manifest/revisions/{revision}/restore.
-func postRestore(c *call) (reply, error) {
-	n, err := c.revision()
+func (api *configurationAPI) postRestore(c *call) (reply, error) {
+	n, err := revision(c)
 	if err != nil {
 		return reply{}, err
 	}
 	if err := c.takeSlot(); err != nil {
 		return reply{}, err
 	}
-	return applied(c.api.cfg.Accounts.Restore(c.p, n, c.query("note"), c.match()))
-}
-
-// profile is the caller.
-//
-// See http-api.md section 2.4.
-//
-//openapi:schema Profile
-type profile struct {
-	session
-	Accounts []auth.Membership `json:"accounts"` // the accounts that the person belongs to
-	APIKey   string            `json:"apiKey"`   // the API key that the request came with; empty for a session
-	Account  profileAccount    `json:"account"`
-	// Only for tablets: the tablet's name.
-	TabletName string `json:"tabletName,omitempty"`
-	// Only for tablets: its stations.
-	StationCodes []string `json:"stationCodes,omitzero"`
-}
-
-// profileAccount is the account in brief.
-//
-//openapi:schema ProfileAccount
-type profileAccount struct {
-	ID                       string `json:"id"`
-	Domain                   string `json:"domain"`
-	EnableLostProductionCost bool   `json:"enableLostProductionCost"` // whether the flag is on
-	// Settings of the dashboard; empty when none are set.
-	DashboardConfig json.RawMessage `json:"dashboardConfig" schema:"type=object"`
-}
-
-// never is the expiry shown for a credential that does not expire.
-var never = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
-
-func ends(t time.Time) string {
-	if t.IsZero() {
-		t = never
-	}
-	return instant.Format(t)
-}
-
-// getProfile handles GET /auth/profile (row 3).
-func getProfile(c *call) (reply, error) {
-	snap, err := c.api.cfg.Accounts.Get(c.p.AccountID)
-	if err != nil {
-		return reply{}, err
-	}
-	a := snap.Account
-	out := profile{
-		session: sessionOf(c.p, a.FlagsOn()), Accounts: c.api.cfg.Auth.Memberships(c.p.Email), APIKey: c.key,
-		Account: profileAccount{a.ID, a.Domain, a.FlagOn(manifest.EnableLostProductionCost), a.DashboardConfig()},
-	}
-	if c.p.Tablet() { // a tablet belongs to one account, with the role that it was paired with
-		out.Accounts = []auth.Membership{{Role: c.p.Role, AccountID: a.ID, Domain: a.Domain}}
-		name, err := c.api.cfg.Auth.TabletName(c.p)
-		if err != nil {
-			return reply{}, err
-		}
-		out.TabletName, out.StationCodes = name, append([]string{}, c.p.StationCodes...)
-	}
-	return ok(out)
+	return applied(api.Accounts.Restore(c.p, n, c.query("note"), c.match()))
 }
 
 // applySample is an example of an answer.
 const applySample = `{"revision":4,"changed":true,"totalChanges":1,
 	"changes":[{"path":"stations[PACK-1].name","kind":"changed","from":"Packer","to":"Packer 1"}],"warnings":[]}`
-
-// profileSample is an example of an answer.
-const profileSample = `{"email":"planner@acme.example","exp":"9999-12-31T23:59:59.000Z","userRole":"customer",
-	"accountId":"acme","role":"member","featureFlags":["enableTasks"],"type":"apiKey",
-	"accounts":[{"role":"member","accountId":"acme","domain":"acme.example"}],
-	"apiKey":"opk_9m4q6w3p5z8c2b7n4t6r9y3h5j2k7x",
-	"account":{"id":"acme","domain":"acme.example","enableLostProductionCost":false,"dashboardConfig":{}}}`

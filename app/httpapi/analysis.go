@@ -8,10 +8,10 @@ import (
 )
 
 // analysisRoutes returns the operations on causes of downtime and cycle times.
-func analysisRoutes() []route {
+func (api *figuresAPI) analysisRoutes() []route {
 	return []route{
 		{
-			method: http.MethodGet, path: "/pareto", handle: getPareto, query: chosenBy(),
+			method: http.MethodGet, path: "/pareto", handle: api.getPareto, query: chosenBy(),
 			text: openapi.Operation{
 				ID: "getPareto", Tag: "Monitoring", Summary: "List downtime by cause",
 				About: "The longest comes first. Only the part of a stop that lies in the range counts. Downtime " +
@@ -21,7 +21,7 @@ func analysisRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodGet, path: "/analysis/cycletime", handle: getCycleTimes, query: chosenBy(),
+			method: http.MethodGet, path: "/analysis/cycletime", handle: api.getCycleTimes, query: chosenBy(),
 			text: openapi.Operation{
 				ID: "getCycleTimes", Tag: "Monitoring", Summary: "List cycle times",
 				About: "Measured from one signal to the next while a station ran on the same schedule, without a " +
@@ -49,7 +49,7 @@ type barView struct {
 }
 
 // getPareto handles GET /pareto.
-func getPareto(c *call) (reply, error) {
+func (api *figuresAPI) getPareto(c *call) (reply, error) {
 	x, err := c.choose(report.LongestDetail, "today")
 	if err != nil {
 		return reply{}, err
@@ -57,7 +57,7 @@ func getPareto(c *call) (reply, error) {
 	if err := c.long(x, longDetail); err != nil {
 		return reply{}, err
 	}
-	causes, err := c.api.cfg.Reports.Pareto(c.r.Context(), x)
+	causes, err := api.Reports.Pareto(c.r.Context(), x)
 	if err != nil {
 		return reply{}, err
 	}
@@ -82,7 +82,7 @@ type cycleView struct {
 }
 
 // getCycleTimes handles GET /analysis/cycletime.
-func getCycleTimes(c *call) (reply, error) {
+func (api *figuresAPI) getCycleTimes(c *call) (reply, error) {
 	x, err := c.choose(report.LongestCycles, "today")
 	if err != nil {
 		return reply{}, err
@@ -94,7 +94,7 @@ func getCycleTimes(c *call) (reply, error) {
 	if err := c.long(x, longDetail); err != nil {
 		return reply{}, err
 	}
-	times, err := c.api.cfg.Reports.Cycles(c.r.Context(), c.p.AccountID, on)
+	times, err := api.Reports.Cycles(c.r.Context(), c.p.AccountID, on)
 	if err != nil {
 		return reply{}, err
 	}

@@ -18,97 +18,36 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/julienschmidt/httprouter"
 
 	"opsmon/app/account"
-	"opsmon/app/audit"
 	"opsmon/app/auth"
-	"opsmon/app/deliver/event"
-	"opsmon/app/engine/correction"
 	"opsmon/app/engine/floor"
-	"opsmon/app/engine/report"
-	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
-	hostlog "opsmon/app/host/log"
 	"opsmon/app/idempotency"
-	"opsmon/app/ingest/signal"
-	"opsmon/app/work/issue"
-	"opsmon/app/work/message"
-	"opsmon/app/work/schedule"
-	"opsmon/app/work/task"
 )
 
-// Config has the dependencies and settings of an API.
-type Config struct {
-	Accounts    *account.Service
-	Auth        *auth.Service
-	Signals     *signal.Log
-	Events      *event.Hub // nil: discard
-	Floor       *floor.Floor
-	Reports     *report.Service
-	Schedules   *schedule.Service
-	Notes       *station.Notes
-	Issues      *issue.Service
-	Tasks       *task.Service
-	Messages    *message.Service
-	Corrections *correction.Service
-	Requests    *idempotency.Service
-	// Connections returns the number of open MQTT connections of a device by its ID; nil: no MQTT.
-	Connections func(deviceID string) int
-	Log         *slog.Logger
-	Version     string
-
-	// MaxConnections is the server's limit of connections. Event streams use at most half of them. 0: event streams are
-	// only limited by their own maximum.
-	MaxConnections int
+// restConfig has what every operation needs.
+type restConfig struct {
+	Accounts *account.Service
+	Auth     *auth.Service
+	Floor    *floor.Floor
+	Requests *idempotency.Service
+	Log      *slog.Logger
 
 	// Known is called with the connection of each request with a valid credential; nil: no call.
 	Known func(net.Conn)
-
 	// Closed, if set, returns why there is no store. Only operations that need none are then answered, and of the other
-	// fields only Log, Version, Restorer, Backups.Scratch, Secure and Status are used.
+	// fields only Log and Secure are used.
 	Closed func() error
 	// Gate is locked for reading by each operation that needs the store. TryRLock fails while the store is being
 	// closed. nil: always open.
 	Gate Gate
-	// Ready returns nil if requests can be served, else the reason.
-	Ready func() error
-	// Status returns the status of the service.
-	Status func() Status
-	// Appliance returns the status of the appliance, without its counts.
-	Appliance func() Appliance
-	// ChangeBackups changes settings of scheduled backups by name.
-	ChangeBackups func(values map[string]string, by audit.Actor) error
-	// Lines returns lines of the service's log; nil: no running service.
-	Lines func(hostlog.Query) []hostlog.Line
-	// Audit returns audit records of an account, newest first, in pages.
-	Audit func(accountID string, q audit.Query) (audit.Page, error)
-	// Bootstrap creates an account, its first administrator and a key in one transaction.
-	Bootstrap func(BootstrapInput) (*BootstrapResult, error)
-	// SetupCode returns the one-time code for the set-up of an empty store; "": the store is not empty.
-	SetupCode func() string
-	// Check checks the whole store and reports each problem.
-	Check func(report func(problem string)) error
-
-	// Compact compacts the store while the service runs. It is called without the gate. nil: no running service.
-	Compact func(context.Context) (Compacted, error)
-	// AcceptClock lets a service that waits for a correct clock continue, because a person confirmed the time now. nil:
-	// no running service.
-	AcceptClock func(now time.Time, by audit.Actor) error
-	// Gauges returns the appliance's current measurements for /metrics; nil: none.
+	// Gauges returns measurements for /metrics; nil: none.
 	Gauges func() []Gauge
-	// Backups has the dependencies of operations on backups.
-	Backups Backups
-	// Restorer restores backups; nil: no running service.
-	Restorer Restorer
-
-	// BaseURL returns the address of the service for people, without a trailing slash. It never comes from a request,
-	// because a forged Host header would redirect one-time links.
-	BaseURL func() string
 	// Secure is whether clients use TLS.
 	Secure bool
 	// PublicURL is the configured address of the service; "": not set.
@@ -121,40 +60,46 @@ type Gate interface {
 	RUnlock()
 }
 
-// API serves the operations.
-type API struct {
-	cfg       Config
+// restAPI runs operations.
+type restAPI struct {
+	cfg       restConfig
 	log       *slog.Logger
-	public    *httprouter.Router
-	local     *httprouter.Router // the public operations and those of the local command line
 	metrics   *requestMetrics
 	strangers strangers
 	cutting   context.Context // ends with CutChunked
 	cut       context.CancelFunc
 	boot      string // first part of request IDs
 	count     atomic.Uint64
-	heavy     sync.Mutex // held by a long operation on backups
-	missing   *route     // for unknown paths and methods
+	missing   *route // for unknown paths and methods
 	load      *load
-	streams   *streams
 }
 
-// New returns an API. It panics if two routes conflict, which a test of the table detects.
-func New(cfg Config) *API {
-	a := &API{
-		cfg: cfg, log: cfg.Log, streams: newStreams(cfg.Events, cfg.MaxConnections),
-		boot: strconv.FormatInt(time.Now().UnixMilli(), 36) + "-", load: newLoad(),
-	}
+// newRest returns an API without operations.
+func newRest(cfg restConfig) *restAPI {
+	a := &restAPI{cfg: cfg, log: cfg.Log, boot: strconv.FormatInt(time.Now().UnixMilli(), 36) + "-", load: newLoad()}
 	a.cutting, a.cut = context.WithCancel(context.Background())
-	a.metrics = &requestMetrics{gauges: cfg.Gauges, streams: a.streams.count, strangers: &a.strangers}
+	a.metrics = &requestMetrics{gauges: cfg.Gauges, strangers: &a.strangers}
 	a.missing = &route{method: "any", path: "none"}
 	a.missing.prepare(a.metrics)
-	a.public = a.router(a.routes())
-	a.local = a.router(append(a.routes(), a.localRoutes()...))
 	return a
 }
 
-func (a *API) router(routes []route) *httprouter.Router {
+// handler serves operations to clients on the network. It panics if two routes conflict.
+func (a *restAPI) handler(routes []route) http.Handler {
+	router := a.router(routes)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { dispatch(router, w, r) })
+}
+
+// localHandler serves operations to the local command line: every request has its principal. It must never be
+// reachable from the network.
+func (a *restAPI) localHandler(routes []route) http.Handler {
+	router := a.router(routes)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		dispatch(router, w, r.WithContext(context.WithValue(r.Context(), localKey{}, true)))
+	})
+}
+
+func (a *restAPI) router(routes []route) *httprouter.Router {
 	r := httprouter.New()
 	r.RedirectTrailingSlash, r.RedirectFixedPath, r.HandleOPTIONS = false, false, false
 	for i := range routes {
@@ -169,9 +114,6 @@ func (a *API) router(routes []route) *httprouter.Router {
 	r.NotFound, r.MethodNotAllowed = http.HandlerFunc(a.refuse), http.HandlerFunc(a.refuse)
 	return r
 }
-
-// ServeHTTP serves clients on the network.
-func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { dispatch(a.public, w, r) }
 
 // dispatch finds the route of a request. A slash that the client encoded is part of a value, for example of an e-mail
 // address, and not a separator. Such a path is matched in its encoded form, and serve decodes its values.
@@ -188,20 +130,13 @@ func slashEncoded(r *http.Request) bool {
 	return r.URL.RawPath != "" && strings.Contains(strings.ToUpper(r.URL.RawPath), "%2F")
 }
 
-// Local serves the local command line: every request has its principal. It must never be reachable from the network.
-func (a *API) Local() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		dispatch(a.local, w, r.WithContext(context.WithValue(r.Context(), localKey{}, true)))
-	})
-}
-
 type localKey struct{}
 
 // accountHeader has the account of a request by the local command line.
 const accountHeader = "X-Account"
 
 // serve processes the steps common to all operations.
-func (a *API) serve(w http.ResponseWriter, r *http.Request, rt *route, params httprouter.Params) {
+func (a *restAPI) serve(w http.ResponseWriter, r *http.Request, rt *route, params httprouter.Params) {
 	start := time.Now()
 	id := a.identity(w)
 	if slashEncoded(r) {
@@ -219,7 +154,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, rt *route, params ht
 	}
 	if c.p.RenewCookie && out.status != http.StatusUnauthorized {
 		if cookie, err := r.Cookie(sessionCookie); err == nil {
-			out.cookies = append(out.cookies, a.sessionCookie(cookie.Value))
+			out.cookies = append(out.cookies, c.sessionCookie(cookie.Value))
 		}
 	}
 	status := a.write(w, r, out)
@@ -252,7 +187,7 @@ func drain(w http.ResponseWriter, r *http.Request, most int64) {
 }
 
 // identity sets a request's ID, which is in its answer and its log line.
-func (a *API) identity(w http.ResponseWriter) string {
+func (a *restAPI) identity(w http.ResponseWriter) string {
 	var text [32]byte
 	value := []string{string(strconv.AppendUint(append(text[:0], a.boot...), a.count.Add(1), 36))}
 	w.Header()["X-Request-Id"] = value
@@ -260,7 +195,7 @@ func (a *API) identity(w http.ResponseWriter) string {
 }
 
 // run authenticates the caller and calls the handler. A panic only fails its own request.
-func (a *API) run(c *call) (out reply, err error) {
+func (a *restAPI) run(c *call) (out reply, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			if v == http.ErrAbortHandler {
@@ -287,7 +222,7 @@ func (a *API) run(c *call) (out reply, err error) {
 }
 
 // handle identifies the caller and calls the handler.
-func (a *API) handle(c *call) (out reply, err error) {
+func (a *restAPI) handle(c *call) (out reply, err error) {
 	if err := a.identify(c); err != nil {
 		return reply{}, err
 	}
@@ -316,7 +251,7 @@ func (c *call) closed(why error) error {
 
 // refuse answers a request without a route: an unknown path or, if the router has set the allowed methods of the path,
 // an unknown method.
-func (a *API) refuse(w http.ResponseWriter, r *http.Request) {
+func (a *restAPI) refuse(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	id := a.identity(w)
 	out := failed(errdefs.New(errdefs.NotFound, "there is nothing at this path; the operations are listed at /openapi.json"))
@@ -339,7 +274,7 @@ func (a *API) refuse(w http.ResponseWriter, r *http.Request) {
 }
 
 // RefuseHost answers a request for a host name that the service does not have.
-func (a *API) RefuseHost(w http.ResponseWriter, r *http.Request) {
+func (a *restAPI) RefuseHost(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	id := a.identity(w)
 	out := reply{status: http.StatusMisdirectedRequest}
@@ -356,7 +291,7 @@ func (a *API) RefuseHost(w http.ResponseWriter, r *http.Request) {
 
 // record logs a request. Paths may contain keys, so the line has the route's pattern instead of the path. Successful
 // reads are logged at debug level only.
-func (a *API) record(c *call, id string, status int, took time.Duration, err error) {
+func (a *restAPI) record(c *call, id string, status int, took time.Duration, err error) {
 	level := slog.LevelDebug
 	switch {
 	case errors.Is(err, errGone): // nobody waits for the answer

@@ -18,10 +18,10 @@ import (
 )
 
 // auditRoutes returns the operations on the audit log.
-func auditRoutes() []route {
+func (api *configurationAPI) auditRoutes() []route {
 	return []route{
 		{
-			method: http.MethodGet, path: "/audit", handle: getAudit, role: auth.Admin,
+			method: http.MethodGet, path: "/audit", handle: api.getAudit, role: auth.Admin,
 			query: []string{"search", "action", "from", "to", "before", "limit", "skip"},
 			text: openapi.Operation{
 				ID: "listAudit", Tag: "Admin", Summary: "List the audit records",
@@ -49,7 +49,7 @@ func auditRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodGet, path: "/audit/export", handle: exportAudit, role: auth.Admin,
+			method: http.MethodGet, path: "/audit/export", handle: api.exportAudit, role: auth.Admin,
 			query: []string{"search", "action", "from", "to"},
 			text: openapi.Operation{
 				ID: "exportAudit", Tag: "Admin", Summary: "Export the audit as CSV",
@@ -81,8 +81,8 @@ const mostSearched = 10 * audit.Piece
 const longestSearch = 200
 
 // getAudit handles GET /audit.
-func getAudit(c *call) (reply, error) {
-	q := c.auditQuery()
+func (api *configurationAPI) getAudit(c *call) (reply, error) {
+	q := auditQuery(c)
 	q.Limit, q.Skip = c.page(100, 1000)
 	q.Before = uint64(c.number("before", 0, 1, math.MaxInt))
 	if err := c.unclear(); err != nil {
@@ -93,7 +93,7 @@ func getAudit(c *call) (reply, error) {
 			return reply{}, err
 		}
 	}
-	found, err := c.searchAudit(q)
+	found, err := api.searchAudit(c, q)
 	if err != nil {
 		return reply{}, err
 	}
@@ -109,13 +109,13 @@ func getAudit(c *call) (reply, error) {
 }
 
 // searchAudit returns a page of records, reading pieces until it is full or enough records were examined.
-func (c *call) searchAudit(q audit.Query) (audit.Page, error) {
+func (api *configurationAPI) searchAudit(c *call, q audit.Query) (audit.Page, error) {
 	found := audit.Page{Records: []audit.Record{}}
 	for looked := 0; looked < mostSearched; looked += audit.Piece {
 		if err := c.r.Context().Err(); err != nil {
 			return found, err
 		}
-		page, err := c.api.cfg.Audit(c.p.AccountID, q)
+		page, err := api.Audit(c.p.AccountID, q)
 		if err != nil {
 			return found, err
 		}
@@ -131,7 +131,7 @@ func (c *call) searchAudit(q audit.Query) (audit.Page, error) {
 }
 
 // auditQuery parses the query of a search.
-func (c *call) auditQuery() (q audit.Query) {
+func auditQuery(c *call) (q audit.Query) {
 	search := c.query("search")
 	if n := len([]rune(search)); n > longestSearch {
 		c.fault("search", "must have %d characters or less; it has %d", longestSearch, n)
@@ -161,8 +161,8 @@ func (c *call) auditQuery() (q audit.Query) {
 var auditColumns = []string{"seq", "at", "email", "credential", "address", "action", "target", "detail"}
 
 // exportAudit handles GET /audit/export.
-func exportAudit(c *call) (reply, error) {
-	q := c.auditQuery()
+func (api *configurationAPI) exportAudit(c *call) (reply, error) {
+	q := auditQuery(c)
 	if err := c.unclear(); err != nil {
 		return reply{}, err
 	}
@@ -170,7 +170,7 @@ func exportAudit(c *call) (reply, error) {
 		return reply{}, err
 	}
 	q.Limit = audit.Piece
-	name := "audit-" + instant.FormatMs(c.api.cfg.Floor.Time())[:10] + ".csv"
+	name := "audit-" + instant.FormatMs(api.Floor.Time())[:10] + ".csv"
 	return reply{chunked: &chunked{kind: csvType, name: name, run: func(ctx context.Context, w io.Writer) error {
 		b := bufio.NewWriterSize(w, 64<<10)
 		writeCSV(b, auditColumns)
@@ -178,7 +178,7 @@ func exportAudit(c *call) (reply, error) {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			page, err := c.api.cfg.Audit(c.p.AccountID, q)
+			page, err := api.Audit(c.p.AccountID, q)
 			if err != nil {
 				return err
 			}

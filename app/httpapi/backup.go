@@ -18,10 +18,10 @@ import (
 )
 
 // backupRoutes are the operations on backups.
-func backupRoutes() []route {
+func (api *applianceAPI) backupRoutes() []route {
 	return []route{
 		{
-			method: http.MethodGet, path: "/backup", handle: getBackups, role: auth.Admin,
+			method: http.MethodGet, path: "/backup", handle: api.getBackups, role: auth.Admin,
 			text: openapi.Operation{
 				ID: "getBackups", Tag: "Admin", Summary: "List backups",
 				About: "Backups made here were verified when they were made. An encrypted backup from elsewhere is " +
@@ -33,7 +33,7 @@ func backupRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/backup", handle: postBackup, role: auth.Admin,
+			method: http.MethodPost, path: "/backup", handle: api.postBackup, role: auth.Admin,
 			text: openapi.Operation{
 				ID: "makeBackup", Tag: "Admin", Summary: "Make a backup",
 				About: "Makes a backup in the folder, encrypted like the scheduled ones, while the service keeps " +
@@ -43,14 +43,14 @@ func backupRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodGet, path: "/backup/:name", handle: getBackup, role: auth.Admin,
+			method: http.MethodGet, path: "/backup/:name", handle: api.getBackup, role: auth.Admin,
 			text: openapi.Operation{
 				ID: "downloadBackup", Tag: "Admin", Summary: "Download a backup",
 				Answer: "The file.", Form: openapi.FormFile, Also: []int{404},
 			},
 		},
 		{
-			method: http.MethodPut, path: "/backup/:name", handle: putBackup, role: auth.Admin,
+			method: http.MethodPut, path: "/backup/:name", handle: api.putBackup, role: auth.Admin,
 			text: openapi.Operation{
 				ID: "uploadBackup", Tag: "Admin", Summary: "Upload a backup",
 				About: "Adds a backup to the folder, from where it can be restored: the way to another PC. Its " +
@@ -60,7 +60,7 @@ func backupRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodDelete, path: "/backup/:name", handle: deleteBackup, role: auth.Admin,
+			method: http.MethodDelete, path: "/backup/:name", handle: api.deleteBackup, role: auth.Admin,
 			text: openapi.Operation{
 				ID: "deleteBackup", Tag: "Admin", Summary: "Remove a backup",
 				About:  "409: the newest scheduled backup cannot be removed.",
@@ -68,7 +68,7 @@ func backupRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/backup/:name/verify", handle: verifyBackup, role: auth.Admin,
+			method: http.MethodPost, path: "/backup/:name/verify", handle: api.verifyBackup, role: auth.Admin,
 			text: openapi.Operation{
 				ID: "verifyBackup", Tag: "Admin", Summary: "Verify a backup",
 				About: "Reads the whole backup, then opens, checks and counts the store in it. 409: the backup is " +
@@ -81,7 +81,7 @@ func backupRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/backup/:name/restore", handle: restoreBackup, role: auth.Admin,
+			method: http.MethodPost, path: "/backup/:name/restore", handle: api.restoreBackup, role: auth.Admin,
 			text: openapi.Operation{
 				ID: "restoreBackup", Tag: "Admin", Summary: "Restore a backup",
 				About: "Replaces the store with the backup's. Every change since the backup is lost, in all " +
@@ -137,8 +137,8 @@ type backupOverview struct {
 }
 
 // getBackups answers GET /backup: what is in the folder, and how backups and restores are doing.
-func getBackups(c *call) (reply, error) {
-	b := c.api.cfg.Backups
+func (api *applianceAPI) getBackups(c *call) (reply, error) {
+	b := api.Backups
 	all, err := b.Folder.All()
 	if err != nil {
 		return reply{}, errdefs.New(errdefs.Unavailable, "the folder for backups cannot be read: %v", err)
@@ -153,7 +153,7 @@ func getBackups(c *call) (reply, error) {
 			out.LastAt, out.NextAt = instant.OrNil(s.Newest.MadeAt), instant.OrNil(s.Next)
 		}
 	}
-	if r := c.api.cfg.Restorer; r != nil {
+	if r := api.Restorer; r != nil {
 		out.Restore = r.State()
 	}
 	return ok(out)
@@ -161,19 +161,19 @@ func getBackups(c *call) (reply, error) {
 
 // busyWithBackups refuses what writable does, and a second long operation on backups at the same time: each reads and
 // writes whole stores.
-func (c *call) busyWithBackups() error {
+func (api *applianceAPI) busyWithBackups(c *call) error {
 	if err := c.writable(); err != nil {
 		return err
 	}
-	if !c.api.heavy.TryLock() {
+	if !api.heavy.TryLock() {
 		return errdefs.New(errdefs.Conflict, "another backup is being made, verified, sent or fetched; try again when that has ended")
 	}
-	c.later(c.api.heavy.Unlock)
+	c.later(api.heavy.Unlock)
 	return nil
 }
 
 // longer extends a connection's deadline for an operation that takes as long as the store is large.
-func (c *call) longer() {
+func longer(c *call) {
 	rc, until := http.NewResponseController(c.w), time.Now().Add(longestOperation)
 	_ = rc.SetReadDeadline(until) // a connection that cannot take one has none to exceed
 	_ = rc.SetWriteDeadline(until)
@@ -185,12 +185,12 @@ const (
 )
 
 // postBackup answers POST /backup: a backup is made in the folder now.
-func postBackup(c *call) (reply, error) {
-	if err := c.busyWithBackups(); err != nil {
+func (api *applianceAPI) postBackup(c *call) (reply, error) {
+	if err := api.busyWithBackups(c); err != nil {
 		return reply{}, err
 	}
-	c.longer()
-	r, err := c.api.keepBackup(c.r.Context(), c.p.Actor(), "", nil)
+	longer(c)
+	r, err := api.keepBackup(c.r.Context(), c.p.Actor(), "", nil)
 	if err != nil {
 		return reply{}, err
 	}
@@ -201,27 +201,27 @@ func postBackup(c *call) (reply, error) {
 }
 
 // backupPath returns the path of the backup that the request's path names.
-func (c *call) backupPath() (name, path string, err error) {
+func (api *applianceAPI) backupPath(c *call) (name, path string, err error) {
 	name = c.params.ByName("name")
-	path, err = c.api.cfg.Backups.Folder.Path(name)
+	path, err = api.Backups.Folder.Path(name)
 	return name, path, backupError(err)
 }
 
 // getBackup answers GET /backup/{name} with the file.
-func getBackup(c *call) (reply, error) {
-	name, path, err := c.backupPath()
+func (api *applianceAPI) getBackup(c *call) (reply, error) {
+	name, path, err := api.backupPath(c)
 	if err != nil {
 		return reply{}, err
 	}
 	return reply{
 		header: [][2]string{{"Content-Disposition", `attachment; filename="` + name + `"`}},
-		send:   func(w http.ResponseWriter, r *http.Request) int { return c.api.writeBackup(w, r, path) },
+		send:   func(w http.ResponseWriter, r *http.Request) int { return api.writeBackup(c, w, r, path) },
 	}, nil
 }
 
 // putBackup answers PUT /backup/{name}: a backup that was made elsewhere is put into the folder, to be restored.
-func putBackup(c *call) (reply, error) {
-	b := c.api.cfg.Backups
+func (api *applianceAPI) putBackup(c *call) (reply, error) {
+	b := api.Backups
 	if kind, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type")); err != nil || kind != fileType {
 		return reply{}, errdefs.New(errdefs.Invalid, "the body must be a backup, declared as Content-Type: %s", fileType)
 	}
@@ -236,7 +236,7 @@ func putBackup(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, backupError(err)
 	}
-	if err := c.busyWithBackups(); err != nil {
+	if err := api.busyWithBackups(c); err != nil {
 		return reply{}, err
 	}
 	rc := http.NewResponseController(c.w)
@@ -277,11 +277,11 @@ type readerFunc func(p []byte) (int, error)
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // deleteBackup answers DELETE /backup/{name}.
-func deleteBackup(c *call) (reply, error) {
+func (api *applianceAPI) deleteBackup(c *call) (reply, error) {
 	if err := c.writable(); err != nil {
 		return reply{}, err
 	}
-	b, name := c.api.cfg.Backups, c.params.ByName("name")
+	b, name := api.Backups, c.params.ByName("name")
 	if err := b.Folder.Remove(name); err != nil {
 		return reply{}, backupError(err)
 	}
@@ -290,11 +290,11 @@ func deleteBackup(c *call) (reply, error) {
 }
 
 // passphraseFor returns the passphrase of a request, else the one that is configured for scheduled backups.
-func (c *call) passphraseFor(given string) (string, error) {
+func (api *applianceAPI) passphraseFor(c *call, given string) (string, error) {
 	if given != "" {
 		return given, backup.CheckPassphrase(given)
 	}
-	cfg, err := c.api.cfg.Backups.Source()
+	cfg, err := api.Backups.Source()
 	return cfg.Passphrase, err
 }
 
@@ -313,25 +313,25 @@ type verifiedBackup struct {
 }
 
 // verifyBackup answers POST /backup/{name}/verify: every byte is read, and the store in it checked and counted.
-func verifyBackup(c *call) (reply, error) {
+func (api *applianceAPI) verifyBackup(c *call) (reply, error) {
 	var in struct {
 		Passphrase string `json:"passphrase"`
 	}
 	if err := c.decode(schema.BackupVerify, true, &in); err != nil {
 		return reply{}, err
 	}
-	name, path, err := c.backupPath()
+	name, path, err := api.backupPath(c)
 	if err != nil {
 		return reply{}, err
 	}
-	passphrase, err := c.passphraseFor(in.Passphrase)
+	passphrase, err := api.passphraseFor(c, in.Passphrase)
 	if err != nil {
 		return reply{}, err
 	}
-	if err := c.busyWithBackups(); err != nil {
+	if err := api.busyWithBackups(c); err != nil {
 		return reply{}, err
 	}
-	c.longer()
+	longer(c)
 	m, err := backup.Verify(c.r.Context(), backup.VerifyConfig{Path: path, Passphrase: passphrase})
 	if err != nil {
 		return reply{}, passphraseField(err)
@@ -356,7 +356,7 @@ func passphraseField(err error) error {
 }
 
 // restoreBackup answers POST /backup/{name}/restore: it begins, and GET /backup tells how it goes.
-func restoreBackup(c *call) (reply, error) {
+func (api *applianceAPI) restoreBackup(c *call) (reply, error) {
 	var in struct {
 		Confirm    string `json:"confirm"`
 		Passphrase string `json:"passphrase"`
@@ -364,7 +364,7 @@ func restoreBackup(c *call) (reply, error) {
 	if err := c.decode(schema.BackupRestore, false, &in); err != nil {
 		return reply{}, err
 	}
-	name, path, err := c.backupPath()
+	name, path, err := api.backupPath(c)
 	if err != nil {
 		return reply{}, err
 	}
@@ -374,7 +374,7 @@ func restoreBackup(c *call) (reply, error) {
 	if in.Confirm != name {
 		return reply{}, errdefs.InvalidField("confirm", "must be the name of the backup, %s", name)
 	}
-	passphrase, err := c.passphraseFor(in.Passphrase)
+	passphrase, err := api.passphraseFor(c, in.Passphrase)
 	if err != nil {
 		return reply{}, err
 	}
@@ -385,10 +385,10 @@ func restoreBackup(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, passphraseField(err)
 	}
-	if c.api.cfg.Restorer == nil {
+	if api.Restorer == nil {
 		return reply{}, errdefs.New(errdefs.Unavailable, "no service runs that could restore a backup")
 	}
-	state, err := c.api.cfg.Restorer.Begin(RestoreInput{Path: path, Name: name, Passphrase: passphrase, By: c.p.Actor()})
+	state, err := api.Restorer.Begin(RestoreInput{Path: path, Name: name, Passphrase: passphrase, By: c.p.Actor()})
 	if err != nil {
 		return reply{}, err
 	}
@@ -396,7 +396,7 @@ func restoreBackup(c *call) (reply, error) {
 }
 
 // writeBackup sends a backup as one file, whatever it shares with others in its folder.
-func (a *API) writeBackup(w http.ResponseWriter, r *http.Request, path string) int {
+func (api *applianceAPI) writeBackup(c *call, w http.ResponseWriter, r *http.Request, path string) int {
 	to := clientWriter{w: w}
 	_, err := backup.Whole(r.Context(), path, func(size int64) io.Writer {
 		to.began = true
@@ -415,9 +415,9 @@ func (a *API) writeBackup(w http.ResponseWriter, r *http.Request, path string) i
 		return http.StatusOK
 	case !to.began:
 		w.Header().Del("Content-Disposition")
-		return a.write(w, r, failed(backupError(err)))
+		return c.fail(w, r, backupError(err))
 	}
-	a.log.Error("a backup could not be sent whole: " + err.Error())
+	api.Log.Error("a backup could not be sent whole: " + err.Error())
 	panic(http.ErrAbortHandler) // the client must not take the part for the whole
 }
 

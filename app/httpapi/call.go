@@ -28,7 +28,7 @@ import (
 
 // call is one request in its handler.
 type call struct {
-	api    *API
+	api    *restAPI
 	w      http.ResponseWriter // for deadlines and body limits; handlers must not write to it
 	r      *http.Request
 	route  *route
@@ -369,4 +369,23 @@ func orNull[T comparable](v T) *T {
 		return nil
 	}
 	return &v
+}
+
+// text reads a body whose members are all strings, with the names given and no others.
+func (c *call) texts(names ...string) (map[string]string, error) {
+	v, err := c.tree()
+	if err != nil {
+		return nil, err
+	}
+	object, _ := v.(map[string]any)
+	out := make(map[string]string, len(names))
+	for _, name := range names {
+		if s, ok := object[name].(string); ok {
+			out[name] = s
+		}
+	}
+	if len(out) != len(object) {
+		return nil, errdefs.New(errdefs.Invalid, "the body has members that this operation does not take")
+	}
+	return out, nil
 }

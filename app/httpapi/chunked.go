@@ -70,11 +70,11 @@ func chunkedList(n int, result func(i int) any) reply {
 }
 
 // CutChunked aborts the long answers in progress. It returns at once.
-func (a *API) CutChunked() { a.cut() }
+func (a *restAPI) CutChunked() { a.cut() }
 
 // writeChunked sends such an answer. An error in the middle of a long one closes the connection, so the client notices
 // the missing part.
-func (a *API) writeChunked(w http.ResponseWriter, r *http.Request, p *chunked) int {
+func (a *restAPI) writeChunked(w http.ResponseWriter, r *http.Request, p *chunked) int {
 	for _, done := range p.done {
 		defer done()
 	}

@@ -51,7 +51,7 @@ func TestALongAnswerIsTakenAtSomeRate(t *testing.T) {
 		all  bool
 	}{{rate: 4 << 10}, {rate: chunkedRate - 1<<10}, {rate: chunkedRate + 1<<10, all: true}} {
 		synctest.Test(t, func(t *testing.T) {
-			a := New(Config{Log: slog.New(slog.DiscardHandler)})
+			a := newRest(restConfig{Log: slog.New(slog.DiscardHandler)})
 			c := &trickle{ResponseRecorder: *httptest.NewRecorder(), rate: tt.rate}
 			began, making := time.Now(), time.Duration(0)
 			p := &chunked{kind: csvType, run: func(_ context.Context, w io.Writer) error {
@@ -85,28 +85,26 @@ func TestALongAnswerIsTakenAtSomeRate(t *testing.T) {
 // TestALongAnswerKeepsTheStoreOpen: the store is not closed while an answer is generated from it, and the closer can
 // abort the answer.
 func TestALongAnswerKeepsTheStoreOpen(t *testing.T) {
-	s := newServer(t, options{})
 	var gate sync.RWMutex
-	s.api.cfg.Gate = &gate
+	a := newRest(restConfig{Log: slog.New(slog.DiscardHandler), Gate: &gate})
 	making := make(chan struct{})
-	rt := &route{method: "GET", path: "/long", access: open, handle: func(*call) (reply, error) {
+	api := a.handler([]route{{method: "GET", path: "/long", access: open, handle: func(*call) (reply, error) {
 		return reply{chunked: &chunked{kind: csvType, run: func(ctx context.Context, w io.Writer) error {
 			close(making)
 			<-ctx.Done()
 			return ctx.Err()
 		}}}, nil
-	}}
-	rt.prepare(s.api.metrics)
+	}}})
 	ended, w := make(chan struct{}), httptest.NewRecorder()
 	go func() {
 		defer close(ended)
-		s.api.serve(w, httptest.NewRequestWithContext(t.Context(), "GET", "/long", nil), rt, nil)
+		api.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/long", nil))
 	}()
 	<-making
 	if gate.TryLock() {
 		t.Fatal("the store can be closed while an answer is made from it")
 	}
-	s.api.CutChunked()
+	a.CutChunked()
 	<-ended
 	if w.Code != http.StatusServiceUnavailable {
 		t.Errorf("who asked is told %d", w.Code)

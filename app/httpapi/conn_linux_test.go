@@ -17,7 +17,7 @@ import (
 func TestAStreamEndsWithADeadClient(t *testing.T) {
 	s := newServer(t, options{})
 	quick(s)
-	s.api.streams.times.beat, s.api.streams.times.dead = 50*time.Millisecond, 500*time.Millisecond
+	s.api.events.streams.times.beat, s.api.events.streams.times.dead = 50*time.Millisecond, 500*time.Millisecond
 	c, err := net.Dial("tcp", s.http.Listener.Addr().String())
 	s.must(nil, err)
 	defer c.Close()
@@ -36,7 +36,7 @@ func TestAStreamEndsWithADeadClient(t *testing.T) {
 		failed = unix.SetsockoptSockFprog(int(fd), unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: uint16(len(nothing)), Filter: &nothing[0]})
 	}))
 	s.must(nil, failed)
-	for end := time.Now().Add(20 * time.Second); s.api.streams.count() > 0; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(20 * time.Second); s.api.events.streams.count() > 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the stream goes on with a client that is gone")
 		}

@@ -13,10 +13,10 @@ import (
 )
 
 // correctionRoutes returns the operations on corrections of the past.
-func correctionRoutes() []route {
+func (api *figuresAPI) correctionRoutes() []route {
 	return []route{
 		{
-			method: http.MethodGet, path: "/correction", handle: getCorrections, role: auth.Admin,
+			method: http.MethodGet, path: "/correction", handle: api.getCorrections, role: auth.Admin,
 			query: []string{"limit", "skip"},
 			text: openapi.Operation{
 				ID: "listCorrections", Tag: "Admin", Summary: "List corrections",
@@ -26,7 +26,7 @@ func correctionRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/correction", handle: postCorrection, body: true, role: auth.Admin,
+			method: http.MethodPost, path: "/correction", handle: api.postCorrection, body: true, role: auth.Admin,
 			once: true, desk: true, query: []string{"dryrun"},
 			text: openapi.Operation{
 				ID: "makeCorrection", Tag: "Admin", Summary: "Correct the past configuration of stations",
@@ -45,7 +45,7 @@ func correctionRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/correction/:correctionId/undo", handle: postCorrectionUndo,
+			method: http.MethodPost, path: "/correction/:correctionId/undo", handle: api.postCorrectionUndo,
 			role: auth.Admin, once: true, desk: true, query: []string{"dryrun"},
 			text: openapi.Operation{
 				ID: "undoCorrection", Tag: "Admin", Summary: "Undo a correction",
@@ -79,11 +79,11 @@ type correctionResult struct {
 
 // made replies with a stored correction, of this request or an identical one before, after its recalculation has
 // finished or with the stations that are still being recalculated.
-func (c *call) made(made *correction.Correction, err error) (reply, error) {
+func (api *figuresAPI) made(c *call, made *correction.Correction, err error) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	left, err := c.api.cfg.Corrections.Follow(c.p.AccountID, made)
+	left, err := api.Corrections.Follow(c.p.AccountID, made)
 	if err != nil { // it is stored anyway
 		left = made.StationCodes
 	}
@@ -101,8 +101,8 @@ func lookedAt(p *correction.Preview, err error) (reply, error) {
 }
 
 // postCorrection handles POST /correction (monitoring.md section 8).
-func postCorrection(c *call) (reply, error) {
-	in, err := c.correction()
+func (api *figuresAPI) postCorrection(c *call) (reply, error) {
+	in, err := api.correction(c)
 	if err != nil {
 		return reply{}, err
 	}
@@ -118,13 +118,14 @@ func postCorrection(c *call) (reply, error) {
 		return reply{}, err
 	}
 	if dry {
-		return lookedAt(c.api.cfg.Corrections.Preview(c.r.Context(), c.p, in))
+		return lookedAt(api.Corrections.Preview(c.r.Context(), c.p, in))
 	}
-	return c.made(c.api.cfg.Corrections.Make(c.p, request, in))
+	made, err := api.Corrections.Make(c.p, request, in)
+	return api.made(c, made, err)
 }
 
 // correction decodes a correction and returns all problems with it.
-func (c *call) correction() (in correction.Input, err error) {
+func (api *figuresAPI) correction(c *call) (in correction.Input, err error) {
 	body, problems, err := c.shape(schema.CorrectionCreate, false)
 	if err != nil {
 		return in, err
@@ -132,7 +133,7 @@ func (c *call) correction() (in correction.Input, err error) {
 	in = correctionInput(body)
 	if len(problems) > 0 {
 		var later errdefs.Problems
-		_ = later.Take(c.api.cfg.Corrections.Check(c.p, in)) // other errors are returned once the format is valid
+		_ = later.Take(api.Corrections.Check(c.p, in)) // other errors are returned once the format is valid
 		problems.Merge(later)
 	}
 	return in, c.invalid(problems)
@@ -159,12 +160,12 @@ func correctionInput(body any) correction.Input {
 }
 
 // getCorrections handles GET /correction.
-func getCorrections(c *call) (reply, error) {
+func (api *figuresAPI) getCorrections(c *call) (reply, error) {
 	limit, skip := c.page(100, 1000)
 	if err := c.unclear(); err != nil {
 		return reply{}, err
 	}
-	corrections, total, err := c.api.cfg.Corrections.List(c.p.AccountID, limit, skip)
+	corrections, total, err := api.Corrections.List(c.p.AccountID, limit, skip)
 	if err != nil {
 		return reply{}, err
 	}
@@ -172,7 +173,7 @@ func getCorrections(c *call) (reply, error) {
 }
 
 // postCorrectionUndo handles POST /correction/{id}/undo.
-func postCorrectionUndo(c *call) (reply, error) {
+func (api *figuresAPI) postCorrectionUndo(c *call) (reply, error) {
 	dry, err := c.dryRun()
 	if err != nil {
 		return reply{}, err
@@ -183,12 +184,13 @@ func postCorrectionUndo(c *call) (reply, error) {
 	}
 	id := c.params.ByName("correctionId")
 	if !dry {
-		return c.made(c.api.cfg.Corrections.Undo(c.p, request, id))
+		made, err := api.Corrections.Undo(c.p, request, id)
+		return api.made(c, made, err)
 	}
 	if err := c.takeSlot(); err != nil {
 		return reply{}, err
 	}
-	return lookedAt(c.api.cfg.Corrections.PreviewUndo(c.r.Context(), c.p, id))
+	return lookedAt(api.Corrections.PreviewUndo(c.r.Context(), c.p, id))
 }
 
 // correctionSample is an example of an answer.

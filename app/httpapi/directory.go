@@ -9,10 +9,10 @@ import (
 )
 
 // directoryRoutes returns the operations on names.
-func directoryRoutes() []route {
+func (api *configurationAPI) directoryRoutes() []route {
 	return []route{
 		{
-			method: http.MethodGet, path: "/directory", handle: getDirectory,
+			method: http.MethodGet, path: "/directory", handle: api.getDirectory,
 			text: openapi.Operation{
 				ID: "getDirectory", Tag: "Account", Summary: "Read the names of plants, stations, SKUs and reasons",
 				About: "Names by code, the shift patterns of stations, and the settings needed to show times and " +
@@ -77,8 +77,8 @@ type directoryReason struct {
 }
 
 // getDirectory handles GET /directory.
-func getDirectory(c *call) (reply, error) {
-	snap, err := c.api.cfg.Accounts.Get(c.p.AccountID)
+func (api *configurationAPI) getDirectory(c *call) (reply, error) {
+	snap, err := api.Accounts.Get(c.p.AccountID)
 	if err != nil {
 		return reply{}, err
 	}

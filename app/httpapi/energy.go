@@ -11,10 +11,10 @@ import (
 )
 
 // energyRoutes returns the operations on energy.
-func energyRoutes() []route {
+func (api *figuresAPI) energyRoutes() []route {
 	return []route{
 		{
-			method: http.MethodGet, path: "/energy", handle: getEnergy, query: append(chosenBy(), "by"),
+			method: http.MethodGet, path: "/energy", handle: api.getEnergy, query: append(chosenBy(), "by"),
 			text: openapi.Operation{
 				ID: "getEnergy", Tag: "Monitoring", Summary: "Read energy, cost and CO2",
 				About: "Cost and CO2 use the account's prices and factors of that time. Energy that was not " +
@@ -75,13 +75,13 @@ func energyOf(e *report.Energy) energyView {
 }
 
 // getEnergy handles GET /energy.
-func getEnergy(c *call) (reply, error) {
-	by := c.by(oee.ByPlant, oee.ByGroup, oee.ByStation, oee.ByHour, oee.ByDay, oee.ByWeek, oee.ByMonth)
+func (api *figuresAPI) getEnergy(c *call) (reply, error) {
+	by := by(c, oee.ByPlant, oee.ByGroup, oee.ByStation, oee.ByHour, oee.ByDay, oee.ByWeek, oee.ByMonth)
 	x, err := c.choose(report.Longest(by), "today")
 	if err != nil {
 		return reply{}, err
 	}
-	reports := c.api.cfg.Reports
+	reports := api.Reports
 	if err := reports.CheckEnergy(x, by); err != nil {
 		return reply{}, err
 	}

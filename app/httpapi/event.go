@@ -16,11 +16,11 @@ import (
 	"opsmon/app/httpapi/openapi"
 )
 
-// eventRoutes returns the operations on the event stream.
-func eventRoutes() []route {
+// Routes returns the operations on the event stream.
+func (api *eventsAPI) Routes() []route {
 	return []route{
 		{
-			method: http.MethodGet, path: "/events", handle: getEvents,
+			method: http.MethodGet, path: "/events", handle: api.getEvents,
 			query: []string{"types", "stationcodes", "plantcode"},
 			text: openapi.Operation{
 				ID: "getEvents", Tag: "Event", Summary: "Follow changes",
@@ -124,9 +124,25 @@ func newStreams(hub *event.Hub, connections int) *streams {
 	}
 }
 
+// eventsAPI serves the event stream.
+type eventsAPI struct {
+	Accounts *account.Service
+	Auth     *auth.Service
+	streams  *streams
+}
+
+// newEvents returns an eventsAPI of a hub, nil: no events, on a server with a limit of connections, 0: none. Event
+// streams use at most half of them.
+func newEvents(accounts *account.Service, people *auth.Service, hub *event.Hub, connections int) *eventsAPI {
+	return &eventsAPI{accounts, people, newStreams(hub, connections)}
+}
+
+// Open returns the number of open streams.
+func (api *eventsAPI) Open() float64 { return api.streams.count() }
+
 // stream is one connection with events.
 type stream struct {
-	api        *API
+	api        *eventsAPI
 	p          auth.Principal
 	credential string
 	caller     string
@@ -147,12 +163,12 @@ type wanted struct {
 }
 
 // getEvents handles GET /events.
-func getEvents(c *call) (reply, error) {
-	s := &stream{api: c.api, p: c.p, credential: c.p.Actor().Credential, caller: c.caller(), rc: http.NewResponseController(c.w)}
-	if err := c.wanted(&s.want); err != nil {
+func (api *eventsAPI) getEvents(c *call) (reply, error) {
+	s := &stream{api: api, p: c.p, credential: c.p.Actor().Credential, caller: c.caller(), rc: http.NewResponseController(c.w)}
+	if err := api.wanted(c, &s.want); err != nil {
 		return reply{}, err
 	}
-	hub := c.api.streams.hub
+	hub := api.streams.hub
 	s.seen = hub.Last()
 	if last := c.r.Header.Get("Last-Event-ID"); last != "" {
 		after, err := strconv.ParseUint(last, 10, 64)
@@ -160,19 +176,19 @@ func getEvents(c *call) (reply, error) {
 			s.seen = after
 		}
 	}
-	if err := c.api.streams.enter(s); err != nil {
+	if err := api.streams.enter(s); err != nil {
 		return reply{}, err
 	}
 	return reply{send: s.write}, nil
 }
 
 // wanted parses the filter of a request.
-func (c *call) wanted(w *wanted) error {
+func (api *eventsAPI) wanted(c *call, w *wanted) error {
 	w.types = some(c, "types", "station, issue, schedule, task, message and account", func(name string) (event.Type, bool) {
 		t := event.Type(name)
 		return t, slices.Contains(eventTypes, t)
 	})
-	snap, err := c.api.cfg.Accounts.Get(c.p.AccountID)
+	snap, err := api.Accounts.Get(c.p.AccountID)
 	if err != nil {
 		return err
 	}
@@ -275,8 +291,8 @@ func (a *streams) count() float64 {
 
 // EndStreams ends all event streams and refuses new ones. It returns at once; a client that does not read delays its
 // stream by a second. It may be called again.
-func (a *API) EndStreams() {
-	s := a.streams
+func (api *eventsAPI) EndStreams() {
+	s := api.streams
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.ended {
@@ -364,14 +380,14 @@ func (s *stream) beat(w http.ResponseWriter) bool {
 // holds reports whether the client may still receive its events. After a change of its role or account it must
 // reconnect.
 func (s *stream) holds() bool {
-	now, err := s.api.cfg.Auth.Present(s.p)
+	now, err := s.api.Auth.Present(s.p)
 	if err != nil || now.AccountID != s.p.AccountID || now.Role != s.p.Role || !slices.Equal(now.StationCodes, s.p.StationCodes) {
 		return false
 	}
 	if s.want.plant == "" {
 		return true
 	}
-	snap, err := s.api.cfg.Accounts.Get(s.p.AccountID)
+	snap, err := s.api.Accounts.Get(s.p.AccountID)
 	if err != nil {
 		return false
 	}

@@ -31,7 +31,7 @@ func BenchmarkScalingEvents(b *testing.B) {
 		defer bare.close()
 		floorCPU, floorMemory := measure(b, seconds, updates, bare.server, func(int) string { return "" }, bare.publish)
 		s := newServer(b, options{log: slog.New(slog.DiscardHandler)})
-		s.api.streams.times.life = time.Hour
+		s.api.events.streams.times.life = time.Hour
 		var keys []string
 		for range tablets/maxStreamsEach + 1 {
 			keys = append(keys, s.roleKey(auth.Readonly))

@@ -105,7 +105,7 @@ func (l *listener) wantEnd(within time.Duration) {
 
 // quick uses streams without a limited life that check their credentials often.
 func quick(s *server) {
-	t := &s.api.streams.times
+	t := &s.api.events.streams.times
 	t.life, t.look, t.pause = time.Hour, 10*time.Millisecond, 5*time.Millisecond
 }
 
@@ -246,7 +246,7 @@ func TestEventsOfAQuietStation(t *testing.T) {
 		for range 2000 { // of some thousand stored ones
 			s.happens(event.Station, "PACK-1", "{}")
 		}
-		time.Sleep(10 * s.api.streams.times.look)
+		time.Sleep(10 * s.api.events.streams.times.look)
 	}
 	s.happens(event.Issue, "PACK-2", "{}")
 	l.want(frame(7001, event.Issue, "{}"))
@@ -256,7 +256,7 @@ func TestEventsBeat(t *testing.T) {
 	for _, query := range []string{"types=task", "stationcodes=PACK-2"} { // the second is not even woken
 		s := newServer(t, options{})
 		quick(s)
-		s.api.streams.times.beat = 30 * time.Millisecond
+		s.api.events.streams.times.beat = 30 * time.Millisecond
 		l := s.listen(ask{path: "/events?" + query, key: s.roleKey(auth.Readonly)})
 		l.want("retry: 3000\nid: 1000\n")
 		l.want("id: 1000\nevent: beat\ndata: {}\n")
@@ -313,7 +313,7 @@ func TestEventsEndWithTheCredential(t *testing.T) {
 func TestEventsAfterRevocation(t *testing.T) {
 	s := newServer(t, options{})
 	quick(s)
-	s.api.streams.times.look = time.Hour
+	s.api.events.streams.times.look = time.Hour
 	key := s.roleKey(auth.Operator)
 	l := s.listen(ask{path: "/events", key: key})
 	l.want("retry: 3000\nid: 1000\n")
@@ -326,10 +326,9 @@ func TestEventsAfterRevocation(t *testing.T) {
 }
 
 func TestEventsEndWithTheService(t *testing.T) {
-	s := newServer(t, options{})
-	quick(s)
 	var gate sync.RWMutex
-	s.api.cfg.Gate = &gate
+	s := newServer(t, options{gate: &gate})
+	quick(s)
 	key := s.roleKey(auth.Operator)
 	l := s.listen(ask{path: "/events", key: key})
 	l.want("retry: 3000\nid: 1000\n")
@@ -341,7 +340,7 @@ func TestEventsEndWithTheService(t *testing.T) {
 	s.api.EndStreams()
 	l.wantEnd(time.Second)
 	s.do(ask{method: "GET", path: "/events", key: key}).want(t, 503)
-	if n := s.api.streams.count(); n != 0 {
+	if n := s.api.events.streams.count(); n != 0 {
 		t.Errorf("%v streams are open", n)
 	}
 }
@@ -357,7 +356,7 @@ func TestEventsHaveLimits(t *testing.T) {
 	s.do(ask{method: "GET", path: "/events", key: key}).want(t, 429)
 	s.listen(ask{path: "/events", key: s.roleKey(auth.Operator)}) // another credential is not affected
 	last.resp.Body.Close()
-	eventually(t, func() bool { return s.api.streams.count() == maxStreamsEach })
+	eventually(t, func() bool { return s.api.events.streams.count() == maxStreamsEach })
 	s.listen(ask{path: "/events", key: key})
 
 	// A person may have three quarters of all streams with any number of credentials, and an account seven eighths.
@@ -365,31 +364,31 @@ func TestEventsHaveLimits(t *testing.T) {
 		for i := range n {
 			p.KeyID = fmt.Sprint(i)
 			one := &stream{p: p, credential: fmt.Sprint(p.Email, i), caller: p.Email, rc: http.NewResponseController(nil)}
-			s.must(nil, s.api.streams.enter(one))
+			s.must(nil, s.api.events.streams.enter(one))
 			list = append(list, one)
 		}
 		return list
 	}
-	count := int(s.api.streams.count())
+	count := int(s.api.events.streams.count())
 	list := fill(maxStreams*3/4-count, auth.Principal{AccountID: "acme", Email: mailOf(auth.Operator)})
 	a := s.do(ask{method: "GET", path: "/events", key: s.roleKey(auth.Operator)}).want(t, 429)
 	holds(t, a, map[string]any{"errorMessage": "384 streams of events are open of this person, and no more may be; close some"})
 	s.listen(ask{path: "/events", key: s.roleKey(auth.Readonly)}).resp.Body.Close()
-	eventually(t, func() bool { return s.api.streams.count() == maxStreams*3/4 })
+	eventually(t, func() bool { return s.api.events.streams.count() == maxStreams*3/4 })
 	list = append(list, fill(maxStreams/8, auth.Principal{AccountID: "acme", Email: "a"})...)
 	a = s.do(ask{method: "GET", path: "/events", key: s.roleKey(auth.Readonly)}).want(t, 429)
 	holds(t, a, map[string]any{"errorMessage": "448 streams of events are open of this account, and no more may be; close some"})
 	list = append(list, fill(1, auth.Principal{AccountID: "bolt", Email: "d"})...)
 	for _, one := range list {
-		s.api.streams.leave(one)
+		s.api.events.streams.leave(one)
 	}
 	s.listen(ask{path: "/events", key: s.roleKey(auth.Readonly)})
 
-	s.api.streams.mu.Lock()
-	for len(s.api.streams.open) < maxStreams {
-		s.api.streams.open[&stream{rc: http.NewResponseController(nil)}] = struct{}{}
+	s.api.events.streams.mu.Lock()
+	for len(s.api.events.streams.open) < maxStreams {
+		s.api.events.streams.open[&stream{rc: http.NewResponseController(nil)}] = struct{}{}
 	}
-	s.api.streams.mu.Unlock()
+	s.api.events.streams.mu.Unlock()
 	s.do(ask{method: "GET", path: "/events", key: s.roleKey(auth.Operator)}).want(t, 503)
 }
 
@@ -417,7 +416,7 @@ func eventually(t *testing.T, holds func() bool) {
 func TestEventsToAClientThatNeverReads(t *testing.T) {
 	s := newServer(t, options{})
 	quick(s)
-	s.api.streams.times.taken = 200 * time.Millisecond
+	s.api.events.streams.times.taken = 200 * time.Millisecond
 	conn, err := net.Dial("tcp", s.http.Listener.Addr().String())
 	s.must(nil, err)
 	defer conn.Close()
@@ -426,9 +425,9 @@ func TestEventsToAClientThatNeverReads(t *testing.T) {
 	s.must(nil, err)
 	good := s.listen(ask{path: "/events", key: s.roleKey(auth.Operator)})
 	good.want("retry: 3000\nid: 1000\n")
-	eventually(t, func() bool { return s.api.streams.count() == 2 })
+	eventually(t, func() bool { return s.api.events.streams.count() == 2 })
 	data := `"` + strings.Repeat("x", 64<<10) + `"`
-	for id := 1001; s.api.streams.count() == 2; id++ {
+	for id := 1001; s.api.events.streams.count() == 2; id++ {
 		if id > 4000 {
 			t.Fatal("256 MB were written to a client that never reads")
 		}
@@ -447,18 +446,18 @@ func TestEventsEndWhenNobodyReads(t *testing.T) {
 	s.must(nil, conn.(*net.TCPConn).SetReadBuffer(4096))
 	_, err = fmt.Fprintf(conn, "GET /events HTTP/1.1\r\nHost: x\r\nX-API-KEY: %s\r\n\r\n", s.roleKey(auth.Operator))
 	s.must(nil, err)
-	eventually(t, func() bool { return s.api.streams.count() == 1 })
+	eventually(t, func() bool { return s.api.events.streams.count() == 1 })
 	data := `"` + strings.Repeat("x", 64<<10) + `"`
 	for range 400 { // 25 MiB, more than the system buffers for a connection
 		s.happens(event.Issue, "PACK-1", data)
 	}
 	time.Sleep(200 * time.Millisecond)
-	if s.api.streams.count() != 1 {
+	if s.api.events.streams.count() != 1 {
 		t.Fatal("the client was given up at once")
 	}
 	began := time.Now()
 	s.api.EndStreams()
-	eventually(t, func() bool { return s.api.streams.count() == 0 })
+	eventually(t, func() bool { return s.api.events.streams.count() == 0 })
 	if took := time.Since(began); took > 3*time.Second {
 		t.Errorf("it took %v", took)
 	}

@@ -20,10 +20,10 @@ import (
 )
 
 // exportRoutes returns the operations on exports.
-func exportRoutes() []route {
+func (api *figuresAPI) exportRoutes() []route {
 	return []route{
 		{
-			method: http.MethodGet, path: "/export/:table", handle: getExport,
+			method: http.MethodGet, path: "/export/:table", handle: api.getExport,
 			query: append(chosenBy(), "resolution"),
 			text: openapi.Operation{
 				ID: "exportTable", Tag: "Monitoring", Summary: "Export a table as CSV",
@@ -44,15 +44,25 @@ func exportRoutes() []route {
 	}
 }
 
-// exports has for each table a function that parses its parameters and returns the constructor of the table.
-var exports = map[string]func(c *call) func(x *report.Selection) (*table, error){
-	"windows": exportWindows, "schedules": exportSchedules, "tasks": exportTasks, "issues": exportIssues,
+// export returns a function that parses the parameters of a table and returns its constructor; nil: no such table.
+func (api *figuresAPI) export(name string) func(c *call) func(x *report.Selection) (*table, error) {
+	switch name {
+	case "windows":
+		return api.exportWindows
+	case "schedules":
+		return api.exportSchedules
+	case "tasks":
+		return api.exportTasks
+	case "issues":
+		return api.exportIssues
+	}
+	return nil
 }
 
 // getExport handles GET /export/{table}.
-func getExport(c *call) (reply, error) {
+func (api *figuresAPI) getExport(c *call) (reply, error) {
 	name := c.params.ByName("table")
-	export := exports[name]
+	export := api.export(name)
 	if export == nil {
 		return reply{}, errdefs.New(errdefs.NotFound, "there is no such table; there are windows, schedules, issues and tasks")
 	}
@@ -88,10 +98,10 @@ var windowColumns = []string{
 }
 
 // exportWindows exports windows of the requested resolution.
-func exportWindows(c *call) func(x *report.Selection) (*table, error) {
-	by := c.resolution()
+func (api *figuresAPI) exportWindows(c *call) func(x *report.Selection) (*table, error) {
+	by := resolution(c)
 	return func(x *report.Selection) (*table, error) {
-		all, err := c.api.cfg.Reports.Windows(x, by)
+		all, err := api.Reports.Windows(x, by)
 		if err != nil {
 			return nil, err
 		}
@@ -102,7 +112,7 @@ func exportWindows(c *call) func(x *report.Selection) (*table, error) {
 }
 
 // exportSchedules exports the schedules that overlap the range, station by station.
-func exportSchedules(c *call) func(x *report.Selection) (*table, error) {
+func (api *figuresAPI) exportSchedules(c *call) func(x *report.Selection) (*table, error) {
 	return func(x *report.Selection) (*table, error) {
 		return &table{schedule.CSVHeader(), func(ctx context.Context, row func([]string) error) error {
 			for _, s := range x.Stations {
@@ -110,7 +120,7 @@ func exportSchedules(c *call) func(x *report.Selection) (*table, error) {
 					return err
 				}
 				f := schedule.Filter{Where: []schedule.Where{{StationCode: s.Code, Range: calendar.Range{Start: s.Begin, End: s.End}}}, Limit: schedule.MaxListed}
-				views, _, err := c.api.cfg.Schedules.List(c.p.AccountID, f)
+				views, _, err := api.Schedules.List(c.p.AccountID, f)
 				if err != nil {
 					return err
 				}
@@ -131,7 +141,7 @@ var taskColumns = []string{
 }
 
 // exportTasks exports the Tasks that became available in the range, station by station and month by month.
-func exportTasks(c *call) func(x *report.Selection) (*table, error) {
+func (api *figuresAPI) exportTasks(c *call) func(x *report.Selection) (*table, error) {
 	return func(x *report.Selection) (*table, error) {
 		return &table{taskColumns, func(ctx context.Context, row func([]string) error) error {
 			for _, s := range x.Stations {
@@ -139,7 +149,7 @@ func exportTasks(c *call) func(x *report.Selection) (*table, error) {
 					if err := ctx.Err(); err != nil {
 						return err
 					}
-					views, _, err := c.api.cfg.Tasks.List(c.p.AccountID, task.Query{Where: []task.Where{{StationCode: s.Code, From: from, To: min(s.End, from+31*instant.DayMs)}}, Limit: math.MaxInt32})
+					views, _, err := api.Tasks.List(c.p.AccountID, task.Query{Where: []task.Where{{StationCode: s.Code, From: from, To: min(s.End, from+31*instant.DayMs)}}, Limit: math.MaxInt32})
 					if err != nil {
 						return err
 					}

@@ -4,16 +4,43 @@ import (
 	"net/http"
 	"slices"
 
+	"opsmon/app/account"
+	"opsmon/app/account/manifest"
+	"opsmon/app/engine/correction"
 	"opsmon/app/engine/floor"
+	"opsmon/app/engine/report"
 	"opsmon/app/engine/station"
 	"opsmon/app/httpapi/openapi"
+	"opsmon/app/instant"
+	"opsmon/app/work/issue"
+	"opsmon/app/work/schedule"
+	"opsmon/app/work/task"
 )
 
+// figuresAPI serves what stations do and have done: statuses, windows, OEE, energy, analyses, corrections and exports.
+type figuresAPI struct {
+	Accounts    *account.Service
+	Floor       *floor.Floor
+	Reports     *report.Service
+	Corrections *correction.Service
+	Schedules   *schedule.Service
+	Issues      *issue.Service
+	Tasks       *task.Service
+}
+
+// Routes returns the operations.
+func (api *figuresAPI) Routes() []route {
+	return slices.Concat(
+		api.stationRoutes(), api.windowRoutes(), api.timelineRoutes(), api.oeeRoutes(), api.energyRoutes(),
+		api.analysisRoutes(), api.tuningRoutes(), api.correctionRoutes(), api.exportRoutes(),
+	)
+}
+
 // stationRoutes returns the operations on the current state of stations.
-func stationRoutes() []route {
+func (api *figuresAPI) stationRoutes() []route {
 	return []route{
 		{
-			method: http.MethodGet, path: "/station", handle: getStations,
+			method: http.MethodGet, path: "/station", handle: api.getStations,
 			query: []string{"plantcode", "groupcode", "stationcodes", "archived"},
 			text: openapi.Operation{
 				ID: "listStations", Tag: "Station", Summary: "Read the present state of stations",
@@ -28,7 +55,7 @@ func stationRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodGet, path: "/station/:stationCode", handle: getStation,
+			method: http.MethodGet, path: "/station/:stationCode", handle: api.getStation,
 			text: openapi.Operation{
 				ID: "getStation", Tag: "Station", Summary: "Read a station's configuration",
 				About: "The station's configuration with everything that it inherits from its group, plant and " +
@@ -43,7 +70,7 @@ func stationRoutes() []route {
 }
 
 // getStations handles GET /station: the current state of the stations (monitoring.md section 3).
-func getStations(c *call) (reply, error) {
+func (api *figuresAPI) getStations(c *call) (reply, error) {
 	_, all, err := c.allStations()
 	if err != nil {
 		return reply{}, err
@@ -55,7 +82,7 @@ func getStations(c *call) (reply, error) {
 	if c.query("stationcodes") == "" { // meters are hidden unless they are named (http-api.md section 2.2)
 		chosen = slices.DeleteFunc(chosen, func(s *station.Station) bool { return s.Monitor.MeterOnly })
 	}
-	live, err := c.api.cfg.Floor.Now(c.p.AccountID, chosen)
+	live, err := api.Floor.Now(c.p.AccountID, chosen)
 	if err != nil {
 		return reply{}, err
 	}
@@ -67,8 +94,8 @@ func getStations(c *call) (reply, error) {
 }
 
 // getStation handles GET /station/{stationCode} with the resolved configuration.
-func getStation(c *call) (reply, error) {
-	snap, err := c.api.cfg.Accounts.Get(c.p.AccountID)
+func (api *figuresAPI) getStation(c *call) (reply, error) {
+	snap, err := api.Accounts.Get(c.p.AccountID)
 	if err != nil {
 		return reply{}, err
 	}
@@ -76,7 +103,7 @@ func getStation(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(c.now(view))
+	return ok(api.now(c, view))
 }
 
 // statusSample is an example of an answer.
@@ -112,3 +139,27 @@ const stationSample = `{"code":"PACK-1","name":"Packer 1",
 	"shiftPattern":{"code":"day","title":"Day shift",
 	"shifts":[{"name":"Day","startHour":6,"duration":8,"weekDay":"1"}],"from":"group"},
 	"skus":[{"code":"BK-1000","name":"Bread, 1 kg","allowUseInQuickSchedule":true}],"settings":{}}`
+
+// stationNow is a station's configuration, with the level that decided each value.
+//
+// See http-api.md section 2.3.
+//
+//openapi:schema StationConfiguration
+type stationNow struct {
+	*manifest.StationView
+	OperatorInitials *string `json:"currentOperatorInitials"` // initials of the operator; null if nobody works there
+	// Status as in GET /station; null if not known yet.
+	StatusCode     *string       `json:"statusCode"`
+	StatusAt       *instant.Time `json:"statusCodeUpdatedAt"` // start of the status
+	AlertMessage   *string       `json:"alertMessage"`        // the alert; null if there is none
+	AlertExpiresAt *instant.Time `json:"alertExpiresAt"`      // when the alert expires; null if it does not
+}
+
+// now adds the current note and status to a station's configuration.
+func (api *figuresAPI) now(c *call, view *manifest.StationView) stationNow {
+	var at account.LiveStation
+	if live := api.Floor.Account(c.p.AccountID); live != nil {
+		at = live.Station(view.Code)
+	}
+	return stationNow{view, orNull(at.OperatorInitials), orNull(at.Status), instant.OfMsOrNil(at.StatusAt), orNull(at.AlertMessage), instant.OfMsOrNil(at.AlertExpiresAt)}
+}

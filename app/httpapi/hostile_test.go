@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"opsmon/app/auth"
-	"opsmon/app/errdefs"
 )
 
 // hurried sets the timeouts of the real server (package app, run.go), divided by 100.
@@ -329,33 +328,22 @@ func (s slowly) Read(p []byte) (int, error) {
 
 // A panic in a handler only fails its request: 500 with the envelope, without the cause.
 func TestPanics(t *testing.T) {
-	var s *server
-	boom := func(v any) *route {
-		rt := &route{method: "GET", path: "/health", access: open, handle: func(*call) (reply, error) { panic(v) }}
-		return rt
+	var none func() error
+	failures := map[string]func(*call) (reply, error){
+		"text":         func(*call) (reply, error) { panic("opk_inside") },
+		"error":        func(*call) (reply, error) { panic(errors.New("disk on fire")) },
+		"nil":          func(*call) (reply, error) { return reply{}, none() },
+		"unclassified": func(*call) (reply, error) { return reply{}, errors.New("disk on fire") },
+		"unencodable":  func(*call) (reply, error) { return ok(func() {}) },
 	}
-	failures := map[string]*route{
-		"text":         boom("opk_inside"),
-		"error":        boom(errors.New("disk on fire")),
-		"nil":          {method: "GET", path: "/health", access: open, handle: func(c *call) (reply, error) { return reply{}, c.api.cfg.Check(nil) }},
-		"unclassified": {method: "GET", path: "/health", access: open, handle: func(*call) (reply, error) { return reply{}, errors.New("disk on fire") }},
-		"unencodable":  {method: "GET", path: "/health", access: open, handle: func(*call) (reply, error) { return ok(func() {}) }},
+	var more []route
+	for name, handle := range failures {
+		more = append(more, route{method: "GET", path: "/test/" + name, access: open, handle: handle})
 	}
-	s = newServer(t, options{wrap: func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if rt := failures[r.Header.Get("X-Fail")]; rt != nil {
-				s.api.serve(w, r, rt, nil)
-				return
-			}
-			next.ServeHTTP(w, r)
-		})
-	}})
-	s.api.cfg.Check = nil // calling it is a nil dereference
-	for name, rt := range failures {
-		rt.prepare(s.api.metrics)
-		req, err := http.NewRequestWithContext(background(t), "GET", s.http.URL+"/health", nil)
+	s := newServer(t, options{more: more})
+	for name := range failures {
+		req, err := http.NewRequestWithContext(background(t), "GET", s.http.URL+"/test/"+name, nil)
 		s.must(nil, err)
-		req.Header.Set("X-Fail", name)
 		resp, err := s.client.Do(req)
 		s.must(nil, err)
 		body, err := io.ReadAll(resp.Body)
@@ -390,14 +378,29 @@ func TestStoreThatIsClosed(t *testing.T) {
 
 // Only two manifests are processed at a time. Others wait, and give up if their client disconnects.
 func TestManifestsTakeTurns(t *testing.T) {
-	s := newServer(t, options{})
+	taken, finish := make(chan struct{}), make(chan struct{})
+	busy := func(c *call) (reply, error) {
+		if err := c.takeSlot(); err != nil {
+			return reply{}, err
+		}
+		taken <- struct{}{}
+		<-finish
+		return done()
+	}
+	turn := func(c *call) (reply, error) { return reply{}, c.takeSlot() }
+	s := newServer(t, options{more: []route{
+		{method: "GET", path: "/test/busy", access: open, handle: busy}, {method: "GET", path: "/test/turn", access: open, handle: turn},
+	}})
 	key := s.roleKey(auth.Member)
 	ctx := background(t)
-	var busy []*call
-	for range slots {
-		c := &call{api: s.api, r: httptest.NewRequestWithContext(ctx, "PUT", "/account/manifest", nil)}
-		s.must(nil, c.takeSlot())
-		busy = append(busy, c)
+	get := func(ctx context.Context, path string) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		s.api.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "GET", path, nil))
+		return w
+	}
+	for range 2 {
+		go get(ctx, "/test/busy")
+		<-taken
 	}
 	req, err := http.NewRequestWithContext(ctx, "PUT", s.http.URL+"/account/manifest?dryrun=true", strings.NewReader(acme))
 	s.must(nil, err)
@@ -417,15 +420,12 @@ func TestManifestsTakeTurns(t *testing.T) {
 	}
 	gone, cancel := context.WithCancel(ctx)
 	cancel()
-	c := &call{api: s.api, r: httptest.NewRequestWithContext(gone, "PUT", "/account/manifest", nil)}
-	if err := c.takeSlot(); errdefs.KindOf(err) != errdefs.Unavailable {
-		t.Errorf("a client that went away: %v", err)
+	if w := get(gone, "/test/turn"); w.Code != http.StatusServiceUnavailable {
+		t.Errorf("a client that went away: %d", w.Code)
 	}
-	local := &call{api: s.api, p: auth.Local("acme"), r: httptest.NewRequestWithContext(ctx, "POST", "/local/init", nil)}
-	s.must(nil, local.takeSlot()) // the local command line does not wait for clients on the network
-	for _, c := range busy {
-		c.letGo()
-	}
+	// the local command line does not wait for clients on the network
+	s.locally("POST", "/local/init", "", `{"domain":"third.example","email":"third@third.example"}`).want(t, 409)
+	close(finish)
 	(<-got).want(t, 200)
 }
 
@@ -439,24 +439,24 @@ func TestSlowUploads(t *testing.T) {
 		c, err := net.Dial("tcp", s.http.Listener.Addr().String())
 		s.must(nil, err)
 		t.Cleanup(func() { c.Close() })
-		_, err = fmt.Fprintf(c, "%s %s HTTP/1.1\r\nHost: x\r\nX-API-KEY: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n{", method, path, key, size)
+		_, err = fmt.Fprintf(c, "%s %s HTTP/1.1\r\nHost: x\r\nX-API-KEY: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", method, path, key, size)
 		s.must(nil, err)
 		return c
 	}
-	inFlight := func() int {
-		s.api.load.mu.Lock()
-		defer s.api.load.mu.Unlock()
-		return s.api.load.uploads
+	admitted := func(c net.Conn) net.Conn {
+		t.Helper()
+		line, err := bufio.NewReader(c).ReadString('\n')
+		if err != nil || !strings.HasPrefix(line, "HTTP/1.1 100 ") { // sent when the body is about to be read
+			t.Fatalf("it was not admitted: %q, %v", line, err)
+		}
+		return c
 	}
 	var slow []net.Conn
-	for range uploadsEach {
-		slow = append(slow, upload("PUT", "/account/manifest", member, 30_000_000))
+	for range 2 {
+		slow = append(slow, admitted(upload("PUT", "/account/manifest", member, 30_000_000)))
 	}
-	for range bodyBudget / bodyLimit {
-		slow = append(slow, upload("POST", "/account", member, bodyLimit))
-	}
-	for inFlight() < uploadsEach || s.api.load.bodies.TryAcquire(1) {
-		time.Sleep(time.Millisecond)
+	for range 8 { // all that is reserved for small bodies
+		slow = append(slow, admitted(upload("POST", "/account", member, 1<<20)))
 	}
 	third := upload("PUT", "/account/manifest", member, 30_000_000)
 	if line, err := bufio.NewReader(third).ReadString('\n'); err != nil || !strings.HasPrefix(line, "HTTP/1.1 503 ") {
@@ -468,9 +468,12 @@ func TestSlowUploads(t *testing.T) {
 	for _, c := range slow {
 		c.Close()
 	}
-	for inFlight() > 0 {
-		time.Sleep(time.Millisecond)
-	}
+	eventually(t, func() bool {
+		c := upload("PUT", "/account/manifest", member, 30_000_000)
+		defer c.Close()
+		line, err := bufio.NewReader(c).ReadString('\n')
+		return err == nil && strings.HasPrefix(line, "HTTP/1.1 100 ")
+	})
 	s.do(ask{method: "PUT", path: "/account/manifest?dryrun=true", body: acme, key: member}).want(t, 200)
 }
 

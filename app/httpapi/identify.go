@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"opsmon/app/account"
 	"opsmon/app/auth"
@@ -15,7 +16,7 @@ import (
 )
 
 // identify sets the principal of the request and checks that it may use the route.
-func (a *API) identify(c *call) error {
+func (a *restAPI) identify(c *call) error {
 	if c.r.Context().Value(localKey{}) != nil {
 		if c.route.storeless {
 			c.p = auth.Local("")
@@ -51,6 +52,9 @@ func (a *API) identify(c *call) error {
 	}
 	return nil
 }
+
+// sessionCookie is the cookie of a signed-in browser (decisions.md section 4).
+const sessionCookie = "session"
 
 // authenticate finds the principal by the credential of the request.
 func (c *call) authenticate() (err error) {
@@ -100,7 +104,7 @@ func (c *call) meant() error {
 }
 
 // identifyLocal sets the local administrator as the principal, for the named account or the only possible one.
-func (a *API) identifyLocal(c *call) error {
+func (a *restAPI) identifyLocal(c *call) error {
 	id := c.r.Header.Get(accountHeader)
 	if id != "" {
 		if _, err := a.cfg.Accounts.Get(id); err != nil {
@@ -128,7 +132,7 @@ func (a *API) identifyLocal(c *call) error {
 
 // meant returns the possible accounts for a request of the local command line without a name: the active ones, or the
 // archived ones if the route is for those or there are no others.
-func (a *API) meant(rt *route) []*account.Account {
+func (a *restAPI) meant(rt *route) []*account.Account {
 	all := a.cfg.Accounts.List(true)
 	archived := func(x *account.Account) bool { return x.ArchivedAt != nil }
 	active := slices.DeleteFunc(slices.Clone(all), archived)
@@ -169,8 +173,9 @@ func (c *call) sameOrigin() error {
 	return nil
 }
 
-func (a *API) sessionCookie(value string) *http.Cookie {
-	return a.cookie(sessionCookie, value, auth.SessionLifetime)
+// sessionCookie returns the cookie of a signed-in browser.
+func (c *call) sessionCookie(value string) *http.Cookie {
+	return c.cookie(sessionCookie, value, auth.SessionLifetime)
 }
 
 // bearer returns the token of Authorization: Bearer.
@@ -187,4 +192,13 @@ func bearer(r *http.Request) (string, bool) {
 func (c *call) here() bool {
 	ap, err := netip.ParseAddrPort(c.r.RemoteAddr)
 	return err != nil || ap.Addr().Unmap().IsLoopback()
+}
+
+// cookie returns a cookie of the API; one without a value deletes it.
+func (c *call) cookie(name, value string, life time.Duration) *http.Cookie {
+	cookie := &http.Cookie{Name: name, Value: value, Path: "/", MaxAge: int(life / time.Second), HttpOnly: true, Secure: c.api.cfg.Secure, SameSite: http.SameSiteLaxMode}
+	if value == "" {
+		cookie.MaxAge = -1
+	}
+	return cookie
 }

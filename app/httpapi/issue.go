@@ -1,11 +1,7 @@
 package httpapi
 
 import (
-	"context"
-	"math"
 	"net/http"
-	"slices"
-	"strconv"
 
 	"opsmon/app/auth"
 	"opsmon/app/engine/floor"
@@ -18,10 +14,10 @@ import (
 )
 
 // issueRoutes returns the operations on stops.
-func issueRoutes() []route {
+func (api *workAPI) issueRoutes() []route {
 	return []route{
 		{
-			method: http.MethodGet, path: "/issue", handle: getIssues,
+			method: http.MethodGet, path: "/issue", handle: api.getIssues,
 			query: append(chosenBy(), "limit", "skip", "type", "open", "uncaused"),
 			text: openapi.Operation{
 				ID: "listIssues", Tag: "Issue", Summary: "List stops, slow periods and manual downtimes",
@@ -50,7 +46,7 @@ func issueRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/issue", handle: postIssue, body: true, role: auth.Operator, once: true,
+			method: http.MethodPost, path: "/issue", handle: api.postIssue, body: true, role: auth.Operator, once: true,
 			text: openapi.Operation{
 				ID: "manualDowntime", Tag: "Issue", Summary: "Start, end or record a manual downtime",
 				About: "Without `endAt`, manual downtime starts at `startAt` or now. With only `endAt`, the current " +
@@ -63,7 +59,7 @@ func issueRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/issue/:issueId/acknowledge", handle: acknowledgeIssue, body: true,
+			method: http.MethodPost, path: "/issue/:issueId/acknowledge", handle: api.acknowledgeIssue, body: true,
 			role: auth.Operator, once: true,
 			text: openapi.Operation{
 				ID: "acknowledgeIssue", Tag: "Issue", Summary: "Acknowledge a stop",
@@ -74,7 +70,7 @@ func issueRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/issue/:issueId/estimate", handle: estimateIssue, body: true,
+			method: http.MethodPost, path: "/issue/:issueId/estimate", handle: api.estimateIssue, body: true,
 			role: auth.Operator, once: true,
 			text: openapi.Operation{
 				ID: "estimateIssue", Tag: "Issue", Summary: "Estimate the end of a stop",
@@ -84,7 +80,7 @@ func issueRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/issue/:issueId/escalate", handle: escalateIssue, body: true,
+			method: http.MethodPost, path: "/issue/:issueId/escalate", handle: api.escalateIssue, body: true,
 			role: auth.Operator, once: true,
 			text: openapi.Operation{
 				ID: "escalateIssue", Tag: "Issue", Summary: "Escalate a stop",
@@ -94,7 +90,7 @@ func issueRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/issue/:issueId/cause", handle: causeIssue, body: true,
+			method: http.MethodPost, path: "/issue/:issueId/cause", handle: api.causeIssue, body: true,
 			role: auth.Operator, once: true,
 			text: openapi.Operation{
 				ID: "nameIssue", Tag: "Issue", Summary: "Set the cause of a stop",
@@ -106,7 +102,7 @@ func issueRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/issue/:issueId/split", handle: splitIssue, body: true,
+			method: http.MethodPost, path: "/issue/:issueId/split", handle: api.splitIssue, body: true,
 			role: auth.Operator, once: true,
 			text: openapi.Operation{
 				ID: "splitIssue", Tag: "Issue", Summary: "Split a stop",
@@ -116,7 +112,7 @@ func issueRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/issue/:issueId/exclude", handle: excludeIssue, body: true,
+			method: http.MethodPost, path: "/issue/:issueId/exclude", handle: api.excludeIssue, body: true,
 			role: auth.Supervisor, once: true,
 			text: openapi.Operation{
 				ID: "excludeIssue", Tag: "Issue", Summary: "Exclude a stop from figures",
@@ -135,7 +131,7 @@ func issueRoutes() []route {
 const issueDays = 4000
 
 // getIssues handles GET /issue (monitoring.md section 6).
-func getIssues(c *call) (reply, error) {
+func (api *workAPI) getIssues(c *call) (reply, error) {
 	var q issue.Query
 	q.Limit, q.Skip = c.page(issue.MaxList, issue.MaxList)
 	q.Types = some(c, "type", "stop, slow and manual", issue.ParseType)
@@ -159,7 +155,7 @@ func getIssues(c *call) (reply, error) {
 	if err := c.long(x, longDetail); err != nil {
 		return reply{}, err
 	}
-	results, total, err := c.api.cfg.Issues.List(c.r.Context(), c.p.AccountID, q)
+	results, total, err := api.Issues.List(c.r.Context(), c.p.AccountID, q)
 	if err != nil {
 		return reply{}, err
 	}
@@ -167,100 +163,46 @@ func getIssues(c *call) (reply, error) {
 }
 
 // say runs an operation on the issue in the path.
-func say[T any](c *call, name schema.Name, optional bool, do func(*floor.Work, auth.Principal, *issue.Target, T) (*issue.View, error)) (reply, error) {
+func say[T any](api *workAPI, c *call, name schema.Name, optional bool, do func(*floor.Work, auth.Principal, *issue.Target, T) (*issue.View, error)) (reply, error) {
 	var in T
-	target := c.api.cfg.Issues.Find(c.p.AccountID, c.params.ByName("issueId"))
+	target := api.Issues.Find(c.p.AccountID, c.params.ByName("issueId"))
 	return c.act(name, optional, &in, func(w *floor.Work) (any, error) { return do(w, c.p, target, in) })
 }
 
 // postIssue handles POST /issue: manual downtime begins, ends or is recorded.
-func postIssue(c *call) (reply, error) {
+func (api *workAPI) postIssue(c *call) (reply, error) {
 	var in issue.CreateInput
-	return c.act(schema.IssueCreate, false, &in, func(w *floor.Work) (any, error) { return c.api.cfg.Issues.Manual(w, c.p, in) })
+	return c.act(schema.IssueCreate, false, &in, func(w *floor.Work) (any, error) { return api.Issues.Manual(w, c.p, in) })
 }
 
 // acknowledgeIssue handles POST /issue/{id}/acknowledge.
-func acknowledgeIssue(c *call) (reply, error) {
-	return say(c, schema.IssueAcknowledge, true, c.api.cfg.Issues.Acknowledge)
+func (api *workAPI) acknowledgeIssue(c *call) (reply, error) {
+	return say(api, c, schema.IssueAcknowledge, true, api.Issues.Acknowledge)
 }
 
 // estimateIssue handles POST /issue/{id}/estimate.
-func estimateIssue(c *call) (reply, error) {
-	return say(c, schema.IssueEstimate, false, c.api.cfg.Issues.Estimate)
+func (api *workAPI) estimateIssue(c *call) (reply, error) {
+	return say(api, c, schema.IssueEstimate, false, api.Issues.Estimate)
 }
 
 // escalateIssue handles POST /issue/{id}/escalate.
-func escalateIssue(c *call) (reply, error) {
-	return say(c, schema.IssueEscalate, false, c.api.cfg.Issues.Escalate)
+func (api *workAPI) escalateIssue(c *call) (reply, error) {
+	return say(api, c, schema.IssueEscalate, false, api.Issues.Escalate)
 }
 
 // causeIssue handles POST /issue/{id}/cause.
-func causeIssue(c *call) (reply, error) {
-	return say(c, schema.IssueCause, false, c.api.cfg.Issues.Cause)
+func (api *workAPI) causeIssue(c *call) (reply, error) {
+	return say(api, c, schema.IssueCause, false, api.Issues.Cause)
 }
 
 // splitIssue handles POST /issue/{id}/split.
-func splitIssue(c *call) (reply, error) {
-	return say(c, schema.IssueSplit, false, c.api.cfg.Issues.Split)
+func (api *workAPI) splitIssue(c *call) (reply, error) {
+	return say(api, c, schema.IssueSplit, false, api.Issues.Split)
 }
 
 // excludeIssue handles POST /issue/{id}/exclude.
-func excludeIssue(c *call) (reply, error) {
-	return say(c, schema.IssueExclude, false, c.api.cfg.Issues.Exclude)
-}
-
-var issueColumns = []string{
-	"id", "type", "stationCode", "startAt", "endAt", "partStartAt", "partEndAt", "partDurationMs", "causeCode", "causeFrom", "excluded", "scheduleId", "skuCode",
-	"acknowledgedAt", "acknowledgedBy", "acknowledgedInitials", "expectedEndAt", "escalationLevel", "escalationNote", "orphaned", "note",
-}
-
-// exportIssues exports the stops that overlap the range, station by station, oldest first, with a row for each part
-// with its own cause.
-func exportIssues(c *call) func(x *report.Selection) (*table, error) {
-	return func(x *report.Selection) (*table, error) {
-		return &table{issueColumns, func(ctx context.Context, row func([]string) error) error {
-			for _, s := range x.Stations {
-				for from := s.Begin; from < s.End; from += 31 * instant.DayMs {
-					if err := ctx.Err(); err != nil {
-						return err
-					}
-					where := issue.Where{StationCode: s.Code, From: from, To: min(s.End, from+31*instant.DayMs)}
-					views, _, err := c.api.cfg.Issues.List(ctx, c.p.AccountID, issue.Query{Where: []issue.Where{where}, Limit: math.MaxInt32})
-					if err != nil {
-						return err
-					}
-					for _, v := range slices.Backward(views) {
-						if from > s.Begin && v.StartAt.UnixMilli() < from {
-							continue // exported with the month before
-						}
-						for i := range v.Parts {
-							if err := row(issueCells(v, &v.Parts[i])); err != nil {
-								return err
-							}
-						}
-					}
-				}
-			}
-			return nil
-		}}, nil
-	}
-}
-
-func issueCells(v *issue.View, p *issue.PartView) []string {
-	cells := []string{
-		v.ID, v.Type, v.StationCode, timeText(&v.StartAt), timeText(v.EndAt), timeText(&p.StartAt), timeText(p.EndAt), whole(p.DurationMs), text(p.CauseCode), text(p.CauseFrom),
-		strconv.FormatBool(p.Excluded), text(v.ScheduleID), text(v.SKUCode), "", "", "", "", "", "", strconv.FormatBool(v.Orphaned), text(v.Note),
-	}
-	if a := v.Acknowledged; a != nil {
-		cells[13], cells[14], cells[15] = timeText(&a.At), a.By, text(a.Initials)
-	}
-	if e := v.Estimate; e != nil {
-		cells[16] = timeText(&e.ExpectedEndAt)
-	}
-	if e := v.Escalation; e != nil {
-		cells[17], cells[18] = strconv.Itoa(e.Level), text(e.Note)
-	}
-	return cells
+func (api *workAPI) excludeIssue(c *call) (reply, error) {
+	return say(api, c, schema.IssueExclude, false, api.Issues.Exclude)
 }
 
 // issueSample is an example of an answer.

@@ -33,7 +33,7 @@ type Backups struct {
 const passphraseHeader = "X-Backup-Passphrase"
 
 // passphrase reads the header of that name; "" when there is none.
-func (c *call) passphrase() (string, error) {
+func passphrase(c *call) (string, error) {
 	text, err := url.QueryUnescape(c.r.Header.Get(passphraseHeader))
 	if err == nil && text != "" {
 		err = backup.CheckPassphrase(text)
@@ -48,7 +48,7 @@ func (c *call) passphrase() (string, error) {
 const nameHeader = "X-Backup-Name"
 
 // backupName reads the header of that name.
-func (c *call) backupName() (string, error) {
+func backupName(c *call) (string, error) {
 	name, err := url.QueryUnescape(c.r.Header.Get(nameHeader))
 	if err != nil || name == "" {
 		return "", errdefs.InvalidField(nameHeader, "must name the file")
@@ -58,8 +58,8 @@ func (c *call) backupName() (string, error) {
 
 // localContents counts what the store holds: {counts: {bucket: keys}, holds: {name: number}}. The names in holds are
 // the same in all versions.
-func localContents(c *call) (reply, error) {
-	cfg, err := c.api.cfg.Backups.Source()
+func (api *applianceAPI) localContents(c *call) (reply, error) {
+	cfg, err := api.Backups.Source()
 	if err != nil {
 		return reply{}, err
 	}
@@ -68,7 +68,7 @@ func localContents(c *call) (reply, error) {
 		return reply{}, err
 	}
 	out := map[string]any{"counts": has.Counts}
-	if says := c.api.cfg.Backups.Holds; says != nil {
+	if says := api.Backups.Holds; says != nil {
 		out["holds"] = says(has.Counts)
 	}
 	return ok(out)
@@ -76,21 +76,21 @@ func localContents(c *call) (reply, error) {
 
 // localBackup makes a backup and returns its bytes: whoever asks for it writes it where the service itself may have no
 // rights. It is encrypted only with the passphrase that comes with the request.
-func localBackup(c *call) (reply, error) {
-	passphrase, err := c.passphrase()
+func (api *applianceAPI) localBackup(c *call) (reply, error) {
+	passphrase, err := passphrase(c)
 	if err != nil {
 		return reply{}, err
 	}
-	cfg, err := c.api.cfg.Backups.Source()
+	cfg, err := api.Backups.Source()
 	if err != nil {
 		return reply{}, backupError(err)
 	}
-	name, err := c.backupName()
+	name, err := backupName(c)
 	if err != nil {
 		return reply{}, err
 	}
 	cfg.Passphrase, cfg.AllowWeak = passphrase, false
-	by, note := c.p.Actor(), c.api.cfg.Backups.Note
+	by, note := c.p.Actor(), api.Backups.Note
 	return reply{stream: func(ctx context.Context, out *control.Stream) (any, error) {
 		cfg.Progress = out.Progress
 		r, err := backup.Write(ctx, cfg, out)
@@ -111,24 +111,24 @@ func keptBackup(r backup.Result) any {
 }
 
 // localKeepBackup makes a backup in the folder, with the passphrase of the request or the one that is configured.
-func localKeepBackup(c *call) (reply, error) {
-	passphrase, err := c.passphrase()
+func (api *applianceAPI) localKeepBackup(c *call) (reply, error) {
+	passphrase, err := passphrase(c)
 	if err != nil {
 		return reply{}, err
 	}
 	by := c.p.Actor()
 	return reply{stream: func(ctx context.Context, out *control.Stream) (any, error) {
-		r, err := c.api.keepBackup(ctx, by, passphrase, out.Progress)
+		r, err := api.keepBackup(ctx, by, passphrase, out.Progress)
 		return keptBackup(r), err
 	}}, nil
 }
 
 // localUpgradeBackup makes the backup that an upgrade goes back to. It is not encrypted, since nobody is there to open
 // it, and stays in the data directory, with the store itself, wherever other backups are put.
-func localUpgradeBackup(c *call) (reply, error) {
+func (api *applianceAPI) localUpgradeBackup(c *call) (reply, error) {
 	by := c.p.Actor()
 	return reply{stream: func(ctx context.Context, out *control.Stream) (any, error) {
-		b := c.api.cfg.Backups
+		b := api.Backups
 		cfg, err := b.Source()
 		if err != nil {
 			return nil, backupError(err)
@@ -138,14 +138,14 @@ func localUpgradeBackup(c *call) (reply, error) {
 		if err != nil {
 			return nil, backupError(err)
 		}
-		r, err := c.api.putBackup(ctx, by, cfg, folder, folder.UpgradeName(b.Clock()))
+		r, err := api.createBackup(ctx, by, cfg, folder, folder.UpgradeName(b.Clock()))
 		return keptBackup(r), err
 	}}, nil
 }
 
 // keepBackup makes a backup in the folder that no schedule asked for.
-func (a *API) keepBackup(ctx context.Context, by audit.Actor, passphrase string, progress func(done, total int64)) (r backup.Result, err error) {
-	b := a.cfg.Backups
+func (api *applianceAPI) keepBackup(ctx context.Context, by audit.Actor, passphrase string, progress func(done, total int64)) (r backup.Result, err error) {
+	b := api.Backups
 	cfg, err := b.Source()
 	if err != nil {
 		return r, backupError(err)
@@ -154,14 +154,14 @@ func (a *API) keepBackup(ctx context.Context, by audit.Actor, passphrase string,
 		cfg.Passphrase, cfg.AllowWeak = passphrase, false
 	}
 	cfg.Progress = progress
-	return a.putBackup(ctx, by, cfg, b.Folder, b.Folder.NewName(b.Clock()))
+	return api.createBackup(ctx, by, cfg, b.Folder, b.Folder.NewName(b.Clock()))
 }
 
-// putBackup makes a backup of a name in a folder.
-func (a *API) putBackup(
+// createBackup makes a backup of a name in a folder.
+func (api *applianceAPI) createBackup(
 	ctx context.Context, by audit.Actor, cfg backup.Config, folder backup.Folder, name string,
 ) (r backup.Result, err error) {
-	b := a.cfg.Backups
+	b := api.Backups
 	if err := folder.Ready(); err != nil {
 		return r, backupError(err)
 	}
@@ -178,20 +178,19 @@ func (a *API) putBackup(
 
 // localRestore takes a backup, all of the body, and puts it in the place of the store. It needs no store: this is the
 // way out when it is damaged.
-func localRestore(c *call) (reply, error) {
-	a := c.api
-	if a.cfg.Restorer == nil {
+func (api *applianceAPI) localRestore(c *call) (reply, error) {
+	if api.Restorer == nil {
 		return reply{}, errdefs.New(errdefs.Unavailable, "no service runs that could restore a backup")
 	}
-	passphrase, err := c.passphrase()
+	passphrase, err := passphrase(c)
 	if err != nil {
 		return reply{}, err
 	}
-	name, err := c.backupName()
+	name, err := backupName(c)
 	if err != nil {
 		return reply{}, err
 	}
-	path, err := backup.Spool(c.r.Context(), a.cfg.Backups.Scratch, "upload-", c.r.ContentLength, c.r.Body)
+	path, err := backup.Spool(c.r.Context(), api.Backups.Scratch, "upload-", c.r.ContentLength, c.r.Body)
 	if err != nil {
 		return reply{}, backupError(err)
 	}
@@ -199,7 +198,7 @@ func localRestore(c *call) (reply, error) {
 	return reply{stream: func(ctx context.Context, out *control.Stream) (any, error) {
 		defer os.Remove(path)
 		in.Progress = out.Progress
-		r, err := a.cfg.Restorer.Restore(ctx, in)
+		r, err := api.Restorer.Restore(ctx, in)
 		return r, backupError(err)
 	}}, nil
 }

@@ -15,10 +15,10 @@ import (
 )
 
 // logRoutes returns the operations on the service's log.
-func logRoutes() []route {
+func (api *applianceAPI) logRoutes() []route {
 	return []route{
 		{
-			method: http.MethodGet, path: "/appliance/log", handle: getLog, role: auth.Admin,
+			method: http.MethodGet, path: "/appliance/log", handle: api.getLog, role: auth.Admin,
 			query: []string{"level", "before", "limit"},
 			text: openapi.Operation{
 				ID: "getLog", Tag: "Admin", Summary: "Read the service's log",
@@ -54,7 +54,7 @@ type logLine struct {
 var logLevels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
 
 // getLog handles GET /appliance/log: lines of the last day, newest first.
-func getLog(c *call) (reply, error) {
+func (api *applianceAPI) getLog(c *call) (reply, error) {
 	q := hostlog.Query{Least: slog.LevelDebug, Limit: c.number("limit", 100, 1, 1000)}
 	if name := c.query("level"); name != "" {
 		level, known := logLevels[name]
@@ -74,8 +74,8 @@ func getLog(c *call) (reply, error) {
 		return reply{}, err
 	}
 	lines := []logLine{}
-	if c.api.cfg.Lines != nil {
-		for _, l := range c.api.cfg.Lines(q) {
+	if api.Lines != nil {
+		for _, l := range api.Lines(q) {
 			lines = append(lines, logLine{l.ID, instant.Format(l.At), strings.ToLower(l.Level.String()), l.Message, l.Attributes})
 		}
 	}

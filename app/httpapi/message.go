@@ -11,10 +11,10 @@ import (
 )
 
 // messageRoutes returns the operations on messages between shifts.
-func messageRoutes() []route {
+func (api *workAPI) messageRoutes() []route {
 	return []route{
 		{
-			method: http.MethodGet, path: "/message", handle: getMessages,
+			method: http.MethodGet, path: "/message", handle: api.getMessages,
 			query: []string{"plantcode", "groupcode", "stationcodes", "archived", "open", "limit"},
 			text: openapi.Operation{
 				ID: "listMessages", Tag: "Message", Summary: "List messages for the next shift",
@@ -31,7 +31,7 @@ func messageRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/message", handle: postMessage, body: true, role: auth.Operator,
+			method: http.MethodPost, path: "/message", handle: api.postMessage, body: true, role: auth.Operator,
 			once: true,
 			text: openapi.Operation{
 				ID: "postMessage", Tag: "Message", Summary: "Leave a message for the next shift",
@@ -42,7 +42,7 @@ func messageRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/message/:messageId/done", handle: messageDone, body: true,
+			method: http.MethodPost, path: "/message/:messageId/done", handle: api.messageDone, body: true,
 			role: auth.Operator, once: true,
 			text: openapi.Operation{
 				ID: "messageDone", Tag: "Message", Summary: "Mark a message as done",
@@ -62,7 +62,7 @@ func messageRoutes() []route {
 }
 
 // getMessages handles GET /message.
-func getMessages(c *call) (reply, error) {
+func (api *workAPI) getMessages(c *call) (reply, error) {
 	_, all, err := c.allStations()
 	if err != nil {
 		return reply{}, err
@@ -75,7 +75,7 @@ func getMessages(c *call) (reply, error) {
 	for i, s := range chosen {
 		codes[i] = s.Code
 	}
-	found, err := c.api.cfg.Messages.List(c.p.AccountID, codes, open, limit)
+	found, err := api.Messages.List(c.p.AccountID, codes, open, limit)
 	if err != nil {
 		return reply{}, err
 	}
@@ -83,26 +83,26 @@ func getMessages(c *call) (reply, error) {
 }
 
 // postMessage handles POST /message.
-func postMessage(c *call) (reply, error) {
+func (api *workAPI) postMessage(c *call) (reply, error) {
 	var in struct {
 		message.Input
 		At string `json:"at"`
 	}
 	return c.act(schema.MessageCreate, false, &in, func(w *floor.Work) (any, error) {
 		in.Input.At = momentOf(in.At)
-		return c.api.cfg.Messages.Post(w, c.p, in.Input)
+		return api.Messages.Post(w, c.p, in.Input)
 	})
 }
 
 // messageDone handles POST /message/{messageId}/done.
-func messageDone(c *call) (reply, error) {
+func (api *workAPI) messageDone(c *call) (reply, error) {
 	var in struct {
 		message.Settled
 		At string `json:"at"`
 	}
 	return c.act(schema.MessageDone, false, &in, func(w *floor.Work) (any, error) {
 		in.Settled.At = momentOf(in.At)
-		return c.api.cfg.Messages.Done(w, c.p, c.params.ByName("messageId"), in.Settled)
+		return api.Messages.Done(w, c.p, c.params.ByName("messageId"), in.Settled)
 	})
 }
 

@@ -21,7 +21,6 @@ const metricsType = "text/plain; version=0.0.4; charset=utf-8"
 // never values from a client.
 type requestMetrics struct {
 	gauges    func() []Gauge // nil: none
-	streams   func() float64
 	strangers *strangers
 	routes    []*opCounter
 }
@@ -80,13 +79,14 @@ func (m *opCounter) observe(status int, took time.Duration) {
 }
 
 // observe counts an answer.
-func (a *API) observe(rt *route, status int, took time.Duration) { rt.counter.observe(status, took) }
+func (a *restAPI) observe(rt *route, status int, took time.Duration) {
+	rt.counter.observe(status, took)
+}
 
 // text returns all metrics in the Prometheus text format: the API's answers, the appliance and the process.
-func (m *requestMetrics) text() []byte {
+func (m *requestMetrics) prometheus() []byte {
 	var b bytes.Buffer
-	list := []Gauge{{Name: "app_event_streams", Help: "Streams of events that are open.", Value: m.streams()}}
-	list = append(list, m.strangers.gauges()...)
+	list := m.strangers.gauges()
 	if m.gauges != nil {
 		list = append(list, m.gauges()...)
 	}
@@ -117,6 +117,9 @@ func (m *requestMetrics) text() []byte {
 	metrics.WriteProcessMetrics(&b)
 	return b.Bytes()
 }
+
+// measurements returns all metrics in the Prometheus text format.
+func (c *call) measurements() []byte { return c.api.metrics.prometheus() }
 
 func (m *opCounter) histogram(b *bytes.Buffer) {
 	const name = "app_http_request_duration_seconds"

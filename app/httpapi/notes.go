@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"time"
 
-	"opsmon/app/account"
-	"opsmon/app/account/manifest"
 	"opsmon/app/auth"
 	"opsmon/app/engine/station"
 	"opsmon/app/httpapi/openapi"
@@ -14,10 +12,10 @@ import (
 )
 
 // noteRoutes returns the operations on the notes of a station.
-func noteRoutes() []route {
+func (api *workAPI) noteRoutes() []route {
 	return []route{
 		{
-			method: http.MethodPost, path: "/station/:stationCode/operator", handle: postStationOperator, body: true,
+			method: http.MethodPost, path: "/station/:stationCode/operator", handle: api.postStationOperator, body: true,
 			role: auth.Operator,
 			text: openapi.Operation{
 				ID: "setOperator", Tag: "Station", Summary: "Set a station's operator",
@@ -28,7 +26,7 @@ func noteRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/station/:stationCode/alert", handle: postStationAlert, body: true,
+			method: http.MethodPost, path: "/station/:stationCode/alert", handle: api.postStationAlert, body: true,
 			role: auth.Supervisor,
 			text: openapi.Operation{
 				ID: "setAlert", Tag: "Station", Summary: "Set a station's alert",
@@ -53,30 +51,32 @@ type noteLine struct {
 	AlertExpiresAt *instant.Time `json:"alertExpiresAt"`
 }
 
-// putUp replies with the note of the station in the path.
-func (c *call) putUp(n station.Note, err error) (reply, error) {
+// answerNote replies with the note of a station.
+func answerNote(code string, n station.Note, err error) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
 	if n.OperatorInitials == "" {
 		n.OperatorSince = 0
 	}
-	return ok(noteLine{c.params.ByName("stationCode"), orNull(n.OperatorInitials), instant.OfMsOrNil(n.OperatorSince), orNull(n.AlertMessage), instant.OfMsOrNil(n.AlertExpiresAt)})
+	return ok(noteLine{code, orNull(n.OperatorInitials), instant.OfMsOrNil(n.OperatorSince), orNull(n.AlertMessage), instant.OfMsOrNil(n.AlertExpiresAt)})
 }
 
 // postStationOperator handles POST /station/{stationCode}/operator (monitoring.md section 10).
-func postStationOperator(c *call) (reply, error) {
+func (api *workAPI) postStationOperator(c *call) (reply, error) {
 	var in struct {
 		Initials *string `json:"initials"`
 	}
 	if err := c.decode(schema.StationOperator, false, &in); err != nil {
 		return reply{}, err
 	}
-	return c.putUp(c.api.cfg.Notes.SetOperator(c.p, c.params.ByName("stationCode"), in.Initials))
+	code := c.params.ByName("stationCode")
+	note, err := api.Notes.SetOperator(c.p, code, in.Initials)
+	return answerNote(code, note, err)
 }
 
 // postStationAlert handles POST /station/{stationCode}/alert (monitoring.md section 10).
-func postStationAlert(c *call) (reply, error) {
+func (api *workAPI) postStationAlert(c *call) (reply, error) {
 	var in struct {
 		Message   *string    `json:"message"`
 		ExpiresAt *time.Time `json:"expiresAt"`
@@ -84,31 +84,9 @@ func postStationAlert(c *call) (reply, error) {
 	if err := c.decode(schema.StationAlert, false, &in, func() error { return station.CheckAlert(in.Message, in.ExpiresAt) }); err != nil {
 		return reply{}, err
 	}
-	return c.putUp(c.api.cfg.Notes.SetAlert(c.p, c.params.ByName("stationCode"), in.Message, in.ExpiresAt))
-}
-
-// stationNow is a station's configuration, with the level that decided each value.
-//
-// See http-api.md section 2.3.
-//
-//openapi:schema StationConfiguration
-type stationNow struct {
-	*manifest.StationView
-	OperatorInitials *string `json:"currentOperatorInitials"` // initials of the operator; null if nobody works there
-	// Status as in GET /station; null if not known yet.
-	StatusCode     *string       `json:"statusCode"`
-	StatusAt       *instant.Time `json:"statusCodeUpdatedAt"` // start of the status
-	AlertMessage   *string       `json:"alertMessage"`        // the alert; null if there is none
-	AlertExpiresAt *instant.Time `json:"alertExpiresAt"`      // when the alert expires; null if it does not
-}
-
-// now adds the current note and status to a station's configuration.
-func (c *call) now(view *manifest.StationView) stationNow {
-	var at account.LiveStation
-	if live := c.api.cfg.Floor.Account(c.p.AccountID); live != nil {
-		at = live.Station(view.Code)
-	}
-	return stationNow{view, orNull(at.OperatorInitials), orNull(at.Status), instant.OfMsOrNil(at.StatusAt), orNull(at.AlertMessage), instant.OfMsOrNil(at.AlertExpiresAt)}
+	code := c.params.ByName("stationCode")
+	note, err := api.Notes.SetAlert(c.p, code, in.Message, in.ExpiresAt)
+	return answerNote(code, note, err)
 }
 
 // noteSample is an example of an answer.

@@ -14,10 +14,10 @@ import (
 )
 
 // oeeRoutes returns the operations on OEE.
-func oeeRoutes() []route {
+func (api *figuresAPI) oeeRoutes() []route {
 	return []route{
 		{
-			method: http.MethodGet, path: "/oee", handle: getOEE, query: append(chosenBy(), "by", "profile"),
+			method: http.MethodGet, path: "/oee", handle: api.getOEE, query: append(chosenBy(), "by", "profile"),
 			text: openapi.Operation{
 				ID: "getOEE", Tag: "Monitoring", Summary: "Read OEE, losses and counts",
 				About: "Energy meters, and stations that are only scheduled, are included only when they are named. " +
@@ -202,15 +202,15 @@ func oeeOf(sum *oee.Sum, by []oee.By, p oee.Profile) oeeView {
 }
 
 // by parses the dimensions of a request.
-func (c *call) by(allowed ...oee.By) []oee.By {
+func by(c *call, allowed ...oee.By) []oee.By {
 	by, err := report.ParseBy(c.query("by"), allowed...)
 	_ = c.note(err) // ParseBy returns no other error
 	return by
 }
 
 // getOEE handles GET /oee.
-func getOEE(c *call) (reply, error) {
-	by := c.by(oee.ByPlant, oee.ByGroup, oee.ByStation, oee.BySKU, oee.ByShift, oee.ByHour, oee.ByDay, oee.ByWeek, oee.ByMonth, oee.ByMinute)
+func (api *figuresAPI) getOEE(c *call) (reply, error) {
+	by := by(c, oee.ByPlant, oee.ByGroup, oee.ByStation, oee.BySKU, oee.ByShift, oee.ByHour, oee.ByDay, oee.ByWeek, oee.ByMonth, oee.ByMinute)
 	profile, ok := oee.ParseProfile(c.query("profile"))
 	if !ok {
 		c.fault("profile", "must be default, iso22400, vorne or evocon; it is %q", errdefs.Shorten(c.query("profile")))
@@ -219,7 +219,7 @@ func getOEE(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	reports := c.api.cfg.Reports
+	reports := api.Reports
 	if err := reports.CheckOEE(x, by); err != nil {
 		return reply{}, err
 	}

@@ -13,10 +13,10 @@ import (
 )
 
 // openAPIRoutes returns the operation for this document.
-func openAPIRoutes() []route {
+func (a *API) openAPIRoutes() []route {
 	return []route{
 		{
-			method: http.MethodGet, path: "/openapi.json", handle: getOpenAPI, access: open, storeless: true,
+			method: http.MethodGet, path: "/openapi.json", handle: a.getOpenAPI, access: open, storeless: true,
 			text: openapi.Operation{
 				ID: "getOpenAPI", Tag: "OpenAPI", Summary: "Read this API description",
 				About:  "OpenAPI 3.1, generated from the schemas that requests are checked against.",
@@ -33,9 +33,9 @@ var document struct {
 }
 
 // getOpenAPI handles GET /openapi.json (http-api.md sections 1 and 9; decisions.md section 6).
-func getOpenAPI(c *call) (reply, error) {
+func (a *API) getOpenAPI(*call) (reply, error) {
 	document.once.Do(func() {
-		body := openapi.Document(described(c.api.routes()), answers)
+		body := openapi.Document(described(a.table), answers)
 		sum := sha256.Sum256(body)
 		tag := hex.EncodeToString(sum[:12])
 		document.rep = &account.Representation{

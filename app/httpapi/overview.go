@@ -10,10 +10,10 @@ import (
 )
 
 // applianceRoutes are the operations on the appliance.
-func applianceRoutes() []route {
+func (api *applianceAPI) applianceRoutes() []route {
 	return []route{
 		{
-			method: http.MethodGet, path: "/appliance", handle: getAppliance, role: auth.Admin,
+			method: http.MethodGet, path: "/appliance", handle: api.getAppliance, role: auth.Admin,
 			text: openapi.Operation{
 				ID: "getAppliance", Tag: "Admin", Summary: "Read the appliance's state",
 				About: "Version, uptime and address, the certificate, the store and its disk, backups, retention, " +
@@ -25,7 +25,7 @@ func applianceRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPut, path: "/appliance/backup-settings", handle: putBackupSettings, body: true,
+			method: http.MethodPut, path: "/appliance/backup-settings", handle: api.putBackupSettings, body: true,
 			role: auth.Admin,
 			text: openapi.Operation{
 				ID: "changeBackups", Tag: "Admin", Summary: "Change the backup settings",
@@ -165,16 +165,16 @@ type Warning struct {
 }
 
 // getAppliance answers GET /appliance.
-func getAppliance(c *call) (reply, error) {
-	out := c.api.cfg.Appliance()
-	out.Counts.Accounts = len(c.api.cfg.Accounts.List(false))
+func (api *applianceAPI) getAppliance(c *call) (reply, error) {
+	out := api.Appliance()
+	out.Counts.Accounts = len(api.Accounts.List(false))
 	for _, kind := range []struct {
 		n     *int
 		count func() (int, error)
 	}{
-		{&out.Counts.Users, counted(c.p, c.api.cfg.Auth.ListUsers)},
-		{&out.Counts.Tablets, counted(c.p, c.api.cfg.Auth.ListTablets)},
-		{&out.Counts.Devices, counted(c.p, c.api.cfg.Auth.ListDevices)},
+		{&out.Counts.Users, counted(c.p, api.Auth.ListUsers)},
+		{&out.Counts.Tablets, counted(c.p, api.Auth.ListTablets)},
+		{&out.Counts.Devices, counted(c.p, api.Auth.ListDevices)},
 	} {
 		var err error
 		if *kind.n, err = kind.count(); err != nil {
@@ -185,7 +185,7 @@ func getAppliance(c *call) (reply, error) {
 }
 
 // putBackupSettings answers PUT /appliance/backup-settings.
-func putBackupSettings(c *call) (reply, error) {
+func (api *applianceAPI) putBackupSettings(c *call) (reply, error) {
 	var in map[string]any
 	if err := c.decode(schema.BackupSettings, false, &in); err != nil {
 		return reply{}, err
@@ -201,10 +201,10 @@ func putBackupSettings(c *call) (reply, error) {
 		}
 		values[name], _ = v.(string) // which the schema says it is
 	}
-	if err := c.api.cfg.ChangeBackups(values, c.p.Actor()); err != nil {
+	if err := api.ChangeBackups(values, c.p.Actor()); err != nil {
 		return reply{}, err
 	}
-	return ok(c.api.cfg.Appliance().Backup)
+	return ok(api.Appliance().Backup)
 }
 
 // counted counts what a list for a caller has.

@@ -12,10 +12,10 @@ import (
 )
 
 // peopleRoutes returns the operations on keys, users and tablets.
-func peopleRoutes() []route {
+func (api *accessAPI) peopleRoutes() []route {
 	return []route{
 		{
-			method: http.MethodGet, path: "/key", handle: getKeys,
+			method: http.MethodGet, path: "/key", handle: api.getKeys,
 			text: openapi.Operation{
 				ID: "listKeys", Tag: "ApiKey", Summary: "List API keys",
 				About: "The caller's own keys; for admins, all keys of the account. The keys themselves are never " +
@@ -24,7 +24,7 @@ func peopleRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/key", handle: postKey, body: true,
+			method: http.MethodPost, path: "/key", handle: api.postKey, body: true,
 			text: openapi.Operation{
 				ID: "createKey", Tag: "ApiKey", Summary: "Create an API key",
 				About: "The key has the caller's identity and at most the caller's role. It works at once, and only " +
@@ -37,7 +37,7 @@ func peopleRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodDelete, path: "/key/:key", handle: deleteKey,
+			method: http.MethodDelete, path: "/key/:key", handle: api.deleteKey,
 			text: openapi.Operation{
 				ID: "revokeKey", Tag: "ApiKey", Summary: "Revoke an API key",
 				About: "The key stops working at once, on every connection. Revoking a revoked key succeeds. " +
@@ -53,7 +53,7 @@ func peopleRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodGet, path: "/user", handle: getUsers, role: auth.Admin,
+			method: http.MethodGet, path: "/user", handle: api.getUsers, role: auth.Admin,
 			text: openapi.Operation{
 				ID: "listUsers", Tag: "User", Summary: "List the users of the account",
 				About: "Users who were added. People on the account's domain who were not added may sign in as " +
@@ -62,7 +62,7 @@ func peopleRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/user", handle: postUser, body: true, role: auth.Admin,
+			method: http.MethodPost, path: "/user", handle: api.postUser, body: true, role: auth.Admin,
 			text: openapi.Operation{
 				ID: "addUser", Tag: "User", Summary: "Add a user",
 				About:  "409: the address is a user already, or the account is archived.",
@@ -71,14 +71,14 @@ func peopleRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodGet, path: "/user/:email", handle: getUser, role: auth.Admin,
+			method: http.MethodGet, path: "/user/:email", handle: api.getUser, role: auth.Admin,
 			text: openapi.Operation{
 				ID: "getUser", Tag: "User", Summary: "Read a user",
 				Answer: "The user.", Form: openapi.FormResult, Gives: "User", Also: []int{400, 404}, Sample: userSample,
 			},
 		},
 		{
-			method: http.MethodPut, path: "/user/:email", handle: putUser, body: true, role: auth.Admin,
+			method: http.MethodPut, path: "/user/:email", handle: api.putUser, body: true, role: auth.Admin,
 			text: openapi.Operation{
 				ID: "setUserRole", Tag: "User", Summary: "Change a user's role",
 				About: "Takes effect at once for every session and key of the user. A person on the account's " +
@@ -90,7 +90,7 @@ func peopleRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodDelete, path: "/user/:email", handle: deleteUser, role: auth.Admin,
+			method: http.MethodDelete, path: "/user/:email", handle: api.deleteUser, role: auth.Admin,
 			text: openapi.Operation{
 				ID: "removeUser", Tag: "User", Summary: "Remove a user",
 				About: "Ends every key and session of the user at once. An address on the account's domain is " +
@@ -99,7 +99,7 @@ func peopleRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodGet, path: "/tablet", handle: getTablets, role: auth.Admin,
+			method: http.MethodGet, path: "/tablet", handle: api.getTablets, role: auth.Admin,
 			text: openapi.Operation{
 				ID: "listTablets", Tag: "Admin", Summary: "List the tablets",
 				About:  "Including those that are not paired yet.",
@@ -110,7 +110,7 @@ func peopleRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/tablet", handle: postTablet, body: true, role: auth.Admin,
+			method: http.MethodPost, path: "/tablet", handle: api.postTablet, body: true, role: auth.Admin,
 			text: openapi.Operation{
 				ID: "pairTablet", Tag: "Admin", Summary: "Add a tablet",
 				About: "Returns a one-time link to open on the tablet within 15 minutes. The tablet is then signed " +
@@ -124,7 +124,7 @@ func peopleRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodDelete, path: "/tablet/:id", handle: deleteTablet, role: auth.Admin,
+			method: http.MethodDelete, path: "/tablet/:id", handle: api.deleteTablet, role: auth.Admin,
 			text: openapi.Operation{
 				ID: "removeTablet", Tag: "Admin", Summary: "Remove a tablet",
 				About:  "Its session and its link end at once.\n\n409: the account is archived.",
@@ -160,12 +160,12 @@ func (k keyInput) input() auth.KeyInput {
 }
 
 // postKey handles POST /key (http-api.md section 4, row 7; decisions.md section 5).
-func postKey(c *call) (reply, error) {
+func (api *accessAPI) postKey(c *call) (reply, error) {
 	var in keyInput
-	if err := c.decode(schema.KeyCreate, true, &in, func() error { return c.api.cfg.Auth.CheckKey(in.input()) }); err != nil {
+	if err := c.decode(schema.KeyCreate, true, &in, func() error { return api.Auth.CheckKey(in.input()) }); err != nil {
 		return reply{}, err
 	}
-	key, raw, err := c.api.cfg.Auth.CreateKey(c.p, in.input())
+	key, raw, err := api.Auth.CreateKey(c.p, in.input())
 	if err != nil {
 		return reply{}, err
 	}
@@ -186,8 +186,8 @@ func newKey(key auth.Key, raw string) (reply, error) {
 }
 
 // getKeys handles GET /key.
-func getKeys(c *call) (reply, error) {
-	keys, err := c.api.cfg.Auth.ListKeys(c.p)
+func (api *accessAPI) getKeys(c *call) (reply, error) {
+	keys, err := api.Auth.ListKeys(c.p)
 	if err != nil {
 		return reply{}, err
 	}
@@ -195,16 +195,16 @@ func getKeys(c *call) (reply, error) {
 }
 
 // deleteKey handles DELETE /key/{key} (row 8).
-func deleteKey(c *call) (reply, error) {
-	if err := c.api.cfg.Auth.RevokeKey(c.p, c.params.ByName("key")); err != nil {
+func (api *accessAPI) deleteKey(c *call) (reply, error) {
+	if err := api.Auth.RevokeKey(c.p, c.params.ByName("key")); err != nil {
 		return reply{}, err
 	}
 	return reply{status: http.StatusNoContent}, nil
 }
 
 // getUsers handles GET /user.
-func getUsers(c *call) (reply, error) {
-	users, err := c.api.cfg.Auth.ListUsers(c.p)
+func (api *accessAPI) getUsers(c *call) (reply, error) {
+	users, err := api.Auth.ListUsers(c.p)
 	if err != nil {
 		return reply{}, err
 	}
@@ -212,7 +212,7 @@ func getUsers(c *call) (reply, error) {
 }
 
 // postUser handles POST /user.
-func postUser(c *call) (reply, error) {
+func (api *accessAPI) postUser(c *call) (reply, error) {
 	var in struct {
 		Email string    `json:"email"`
 		Role  auth.Role `json:"role"`
@@ -220,7 +220,7 @@ func postUser(c *call) (reply, error) {
 	if err := c.decode(schema.UserCreate, false, &in, func() error { return auth.CheckUser(in.Email, in.Role) }); err != nil {
 		return reply{}, err
 	}
-	user, err := c.api.cfg.Auth.AddUser(c.p, in.Email, in.Role)
+	user, err := api.Auth.AddUser(c.p, in.Email, in.Role)
 	if err != nil {
 		return reply{}, err
 	}
@@ -230,7 +230,7 @@ func postUser(c *call) (reply, error) {
 }
 
 // email parses the address in the path. Anything else is an unknown user.
-func (c *call) email() (string, error) {
+func email(c *call) (string, error) {
 	email, err := auth.ParseEmail(c.params.ByName("email"))
 	if err != nil {
 		return "", errdefs.New(errdefs.NotFound, "there is no such user; users are named by their e-mail address")
@@ -239,12 +239,12 @@ func (c *call) email() (string, error) {
 }
 
 // getUser handles GET /user/{email}.
-func getUser(c *call) (reply, error) {
-	email, err := c.email()
+func (api *accessAPI) getUser(c *call) (reply, error) {
+	email, err := email(c)
 	if err != nil {
 		return reply{}, err
 	}
-	user, err := c.api.cfg.Auth.User(c.p, email)
+	user, err := api.Auth.User(c.p, email)
 	if err != nil {
 		return reply{}, err
 	}
@@ -252,8 +252,8 @@ func getUser(c *call) (reply, error) {
 }
 
 // putUser handles PUT /user/{email}: a change of the role.
-func putUser(c *call) (reply, error) {
-	email, err := c.email()
+func (api *accessAPI) putUser(c *call) (reply, error) {
+	email, err := email(c)
 	if err != nil {
 		return reply{}, err
 	}
@@ -263,7 +263,7 @@ func putUser(c *call) (reply, error) {
 	if err := c.decode(schema.UserUpdate, false, &in, func() error { return auth.CheckUser(email, in.Role) }); err != nil {
 		return reply{}, err
 	}
-	user, err := c.api.cfg.Auth.SetRole(c.p, email, in.Role)
+	user, err := api.Auth.SetRole(c.p, email, in.Role)
 	if err != nil {
 		return reply{}, err
 	}
@@ -271,20 +271,20 @@ func putUser(c *call) (reply, error) {
 }
 
 // deleteUser handles DELETE /user/{email}.
-func deleteUser(c *call) (reply, error) {
-	email, err := c.email()
+func (api *accessAPI) deleteUser(c *call) (reply, error) {
+	email, err := email(c)
 	if err != nil {
 		return reply{}, err
 	}
-	if err := c.api.cfg.Auth.RemoveUser(c.p, email); err != nil {
+	if err := api.Auth.RemoveUser(c.p, email); err != nil {
 		return reply{}, err
 	}
 	return reply{status: http.StatusNoContent}, nil
 }
 
 // getTablets handles GET /tablet.
-func getTablets(c *call) (reply, error) {
-	tablets, err := c.api.cfg.Auth.ListTablets(c.p)
+func (api *accessAPI) getTablets(c *call) (reply, error) {
+	tablets, err := api.Auth.ListTablets(c.p)
 	if err != nil {
 		return reply{}, err
 	}
@@ -302,7 +302,7 @@ type tabletLink struct {
 }
 
 // postTablet handles POST /tablet: a one-time link that pairs a tablet.
-func postTablet(c *call) (reply, error) {
+func (api *accessAPI) postTablet(c *call) (reply, error) {
 	var in struct {
 		Name         string    `json:"name"`
 		Role         auth.Role `json:"role"`
@@ -312,22 +312,22 @@ func postTablet(c *call) (reply, error) {
 		return auth.TabletInput{Name: in.Name, Role: in.Role, StationCodes: in.StationCodes}
 	}
 	if err := c.decode(schema.TabletCreate, false, &in, func() error { return input().Check() }, func() error {
-		return c.api.cfg.Accounts.HaveStations(c.p.AccountID, "stationCodes", in.StationCodes)
+		return api.Accounts.HaveStations(c.p.AccountID, "stationCodes", in.StationCodes)
 	}); err != nil {
 		return reply{}, err
 	}
-	link, err := c.api.cfg.Auth.PairTablet(c.p, input())
+	link, err := api.Auth.PairTablet(c.p, input())
 	if err != nil {
 		return reply{}, err
 	}
-	out, err := ok(tabletLink{link.Tablet.ID, auth.LinkURL(c.api.cfg.BaseURL(), link.Token), instant.Format(link.ExpiresAt)})
+	out, err := ok(tabletLink{link.Tablet.ID, auth.LinkURL(api.BaseURL(), link.Token), instant.Format(link.ExpiresAt)})
 	out.header = [][2]string{{"Location", "/tablet/" + link.Tablet.ID}}
 	return out, err
 }
 
 // deleteTablet handles DELETE /tablet/{id}.
-func deleteTablet(c *call) (reply, error) {
-	if err := c.api.cfg.Auth.RevokeTablet(c.p, c.params.ByName("id")); err != nil {
+func (api *accessAPI) deleteTablet(c *call) (reply, error) {
+	if err := api.Auth.RevokeTablet(c.p, c.params.ByName("id")); err != nil {
 		return reply{}, err
 	}
 	return reply{status: http.StatusNoContent}, nil

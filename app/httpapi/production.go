@@ -11,10 +11,10 @@ import (
 )
 
 // productionRoutes returns the operations on operators' entries.
-func productionRoutes() []route {
+func (api *workAPI) productionRoutes() []route {
 	return []route{
 		{
-			method: http.MethodGet, path: "/production", handle: getProduction,
+			method: http.MethodGet, path: "/production", handle: api.getProduction,
 			query: append(chosenBy(), "limit", "skip"),
 			text: openapi.Operation{
 				ID: "listProduction", Tag: "Production", Summary: "List production entries",
@@ -26,7 +26,7 @@ func productionRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/production", handle: postProduction, body: true, role: auth.Operator,
+			method: http.MethodPost, path: "/production", handle: api.postProduction, body: true, role: auth.Operator,
 			once: true,
 			text: openapi.Operation{
 				ID: "enterProduction", Tag: "Production", Summary: "Enter units",
@@ -43,7 +43,7 @@ func productionRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/production/:entryId/undo", handle: undoProduction, body: true,
+			method: http.MethodPost, path: "/production/:entryId/undo", handle: api.undoProduction, body: true,
 			role: auth.Operator, once: true,
 			text: openapi.Operation{
 				ID: "undoProduction", Tag: "Production", Summary: "Reverse an entry",
@@ -64,12 +64,12 @@ func productionRoutes() []route {
 }
 
 // getProduction handles GET /production.
-func getProduction(c *call) (reply, error) {
-	f, err := c.filter()
+func (api *workAPI) getProduction(c *call) (reply, error) {
+	f, err := filter(c)
 	if err != nil {
 		return reply{}, err
 	}
-	entries, total, err := c.api.cfg.Schedules.Entries(c.p.AccountID, f)
+	entries, total, err := api.Schedules.Entries(c.p.AccountID, f)
 	if err != nil {
 		return reply{}, err
 	}
@@ -77,16 +77,16 @@ func getProduction(c *call) (reply, error) {
 }
 
 // postProduction handles POST /production (monitoring.md section 4).
-func postProduction(c *call) (reply, error) {
+func (api *workAPI) postProduction(c *call) (reply, error) {
 	var in schedule.EntryInput
-	return c.act(schema.ProductionCreate, false, &in, func(w *floor.Work) (any, error) { return c.api.cfg.Schedules.Enter(w, c.p, in) })
+	return c.act(schema.ProductionCreate, false, &in, func(w *floor.Work) (any, error) { return api.Schedules.Enter(w, c.p, in) })
 }
 
 // undoProduction handles POST /production/{entryId}/undo.
-func undoProduction(c *call) (reply, error) {
+func (api *workAPI) undoProduction(c *call) (reply, error) {
 	var in schedule.UndoInput
 	return c.act(schema.ProductionUndo, false, &in, func(w *floor.Work) (any, error) {
-		return c.api.cfg.Schedules.Undo(w, c.p, c.params.ByName("entryId"), in)
+		return api.Schedules.Undo(w, c.p, c.params.ByName("entryId"), in)
 	})
 }
 

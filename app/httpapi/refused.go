@@ -11,10 +11,10 @@ import (
 )
 
 // refusedRoutes returns the operations on refused writes.
-func refusedRoutes() []route {
+func (api *workAPI) refusedRoutes() []route {
 	return []route{
 		{
-			method: http.MethodGet, path: "/refused", handle: getRefused, role: auth.Supervisor,
+			method: http.MethodGet, path: "/refused", handle: api.getRefused, role: auth.Supervisor,
 			query: []string{"limit", "skip"},
 			text: openapi.Operation{
 				ID: "listRefused", Tag: "Admin", Summary: "List refused floor writes",
@@ -52,12 +52,12 @@ type refusedLine struct {
 }
 
 // getRefused handles GET /refused.
-func getRefused(c *call) (reply, error) {
+func (api *workAPI) getRefused(c *call) (reply, error) {
 	limit, skip := c.page(100, 1000)
 	if err := c.unclear(); err != nil {
 		return reply{}, err
 	}
-	refused, total, err := c.api.cfg.Requests.Refused(c.p.AccountID, limit, skip)
+	refused, total, err := api.Requests.Refused(c.p.AccountID, limit, skip)
 	if err != nil {
 		return reply{}, err
 	}

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"net/http"
-	"slices"
 
 	"opsmon/app/auth"
 	"opsmon/app/httpapi/openapi"
@@ -56,40 +55,3 @@ func (rt *route) prepare(m *requestMetrics) {
 
 // crossSite reports whether the request would have an effect if a page of another site made a browser send it.
 func (rt *route) crossSite() bool { return rt.method != http.MethodGet || rt.noHead }
-
-// routes returns the table of operations on the network: http-api.md section 4 and decisions.md sections 3 to 6. Each
-// resource has its part in its own file.
-func (a *API) routes() []route {
-	return slices.Concat(
-		accountRoutes(), directoryRoutes(), stationRoutes(), noteRoutes(), scheduleRoutes(), productionRoutes(),
-		refusedRoutes(), windowRoutes(), timelineRoutes(), oeeRoutes(), energyRoutes(), analysisRoutes(),
-		tuningRoutes(), cronRoutes(), exportRoutes(), signInRoutes(), peopleRoutes(), signalRoutes(), taskRoutes(),
-		messageRoutes(), eventRoutes(), issueRoutes(), correctionRoutes(), applianceRoutes(), logRoutes(),
-		auditRoutes(), backupRoutes(), serviceRoutes(), openAPIRoutes(),
-	)
-}
-
-// localRoutes returns the operations for the local command line, which are never served on the network.
-func (a *API) localRoutes() []route {
-	const get, post = http.MethodGet, http.MethodPost
-	return []route{
-		{method: post, path: "/local/init", handle: localInit, anyAccount: true, limit: manifestLimit},
-		{method: get, path: "/local/account", handle: localAccounts, anyAccount: true},
-		{method: post, path: "/local/account", handle: localCreateAccount, anyAccount: true, limit: manifestLimit},
-		{method: post, path: "/local/account/archive", handle: localArchive},
-		{method: post, path: "/local/account/unarchive", handle: localUnarchive, archived: true},
-		{method: post, path: "/local/account/set", handle: localSet},
-		{method: post, path: "/local/key", handle: localCreateKey},
-		{method: post, path: "/local/login-link", handle: localLoginLink},
-		{method: post, path: "/local/reset-admin", handle: localResetAdmin},
-		{method: get, path: "/local/status", handle: localStatus, storeless: true},
-		{method: post, path: "/local/compact", handle: localCompact, anyAccount: true, storeless: true},
-		{method: post, path: "/local/clock/accept", handle: localAcceptClock, anyAccount: true, storeless: true},
-		{method: get, path: "/local/contents", handle: localContents, anyAccount: true},
-		{method: post, path: "/local/backup", handle: localBackup, anyAccount: true},
-		{method: post, path: "/local/backup/keep", handle: localKeepBackup, anyAccount: true},
-		{method: post, path: "/local/backup/upgrade", handle: localUpgradeBackup, anyAccount: true},
-		{method: post, path: "/local/restore", handle: localRestore, storeless: true},
-		{method: get, path: "/local/check", handle: localCheck, anyAccount: true},
-	}
-}

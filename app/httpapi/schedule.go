@@ -7,16 +7,40 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/report"
+	"opsmon/app/engine/station"
 	"opsmon/app/httpapi/openapi"
+	"opsmon/app/idempotency"
+	"opsmon/app/work/issue"
+	"opsmon/app/work/message"
 	"opsmon/app/work/schedule"
+	"opsmon/app/work/task"
 	"opsmon/schema"
 )
 
+// workAPI serves what people do at stations: schedules, counts, stops, Tasks, messages and notes.
+type workAPI struct {
+	Floor     *floor.Floor
+	Schedules *schedule.Service
+	Issues    *issue.Service
+	Tasks     *task.Service
+	Messages  *message.Service
+	Notes     *station.Notes
+	Requests  *idempotency.Service
+}
+
+// Routes returns the operations.
+func (api *workAPI) Routes() []route {
+	return slices.Concat(
+		api.noteRoutes(), api.scheduleRoutes(), api.productionRoutes(), api.refusedRoutes(), api.taskRoutes(),
+		api.messageRoutes(), api.issueRoutes(),
+	)
+}
+
 // scheduleRoutes returns the operations on schedules.
-func scheduleRoutes() []route {
+func (api *workAPI) scheduleRoutes() []route {
 	return []route{
 		{
-			method: http.MethodGet, path: "/schedule", handle: getSchedules,
+			method: http.MethodGet, path: "/schedule", handle: api.getSchedules,
 			query: append(chosenBy(), "state", "limit", "skip"),
 			text: openapi.Operation{
 				ID: "listSchedules", Tag: "Schedule", Summary: "List schedules",
@@ -28,7 +52,7 @@ func scheduleRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/schedule", handle: postSchedule, body: true, role: auth.Supervisor,
+			method: http.MethodPost, path: "/schedule", handle: api.postSchedule, body: true, role: auth.Supervisor,
 			once: true, query: []string{"dryrun"},
 			text: openapi.Operation{
 				ID: "writeSchedule", Tag: "Schedule", Summary: "Create or change a schedule",
@@ -49,7 +73,7 @@ func scheduleRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodGet, path: "/schedule/:scheduleId", handle: getSchedule,
+			method: http.MethodGet, path: "/schedule/:scheduleId", handle: api.getSchedule,
 			text: openapi.Operation{
 				ID: "getSchedule", Tag: "Schedule", Summary: "Read a schedule",
 				Answer: "The schedule.", Form: openapi.FormResult, Gives: "Schedule", Also: []int{404},
@@ -57,7 +81,7 @@ func scheduleRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodDelete, path: "/schedule/:scheduleId", handle: deleteSchedule, role: auth.Supervisor,
+			method: http.MethodDelete, path: "/schedule/:scheduleId", handle: api.deleteSchedule, role: auth.Supervisor,
 			once: true,
 			text: openapi.Operation{
 				ID: "deleteSchedule", Tag: "Schedule", Summary: "Delete a planned schedule",
@@ -66,7 +90,7 @@ func scheduleRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/schedule/:scheduleId/start", handle: startSchedule, body: true,
+			method: http.MethodPost, path: "/schedule/:scheduleId/start", handle: api.startSchedule, body: true,
 			role: auth.Operator, once: true, query: []string{"endrunning"},
 			text: openapi.Operation{
 				ID: "startSchedule", Tag: "Schedule", Summary: "Start a schedule",
@@ -80,7 +104,7 @@ func scheduleRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/schedule/:scheduleId/end", handle: endSchedule, body: true,
+			method: http.MethodPost, path: "/schedule/:scheduleId/end", handle: api.endSchedule, body: true,
 			role: auth.Operator, once: true,
 			text: openapi.Operation{
 				ID: "endSchedule", Tag: "Schedule", Summary: "End a schedule",
@@ -91,7 +115,7 @@ func scheduleRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/schedule/:scheduleId/move", handle: moveSchedule, body: true,
+			method: http.MethodPost, path: "/schedule/:scheduleId/move", handle: api.moveSchedule, body: true,
 			role: auth.Supervisor, once: true, query: []string{"dryrun"},
 			text: openapi.Operation{
 				ID: "moveSchedule", Tag: "Schedule", Summary: "Move a planned schedule",
@@ -110,7 +134,7 @@ func scheduleRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/quick-schedule", handle: postQuickSchedule, body: true,
+			method: http.MethodPost, path: "/quick-schedule", handle: api.postQuickSchedule, body: true,
 			role: auth.Operator, once: true, query: []string{"endrunning"},
 			text: openapi.Operation{
 				ID: "quickSchedule", Tag: "Schedule", Summary: "Start an unplanned schedule",
@@ -126,7 +150,7 @@ func scheduleRoutes() []route {
 
 // where parses the stations and their ranges for a list; the default is today's production day. A day is that of each
 // station's plant.
-func (c *call) where() ([]schedule.Where, error) {
+func where(c *call) ([]schedule.Where, error) {
 	_, all, err := c.allStations()
 	if err != nil {
 		return nil, err
@@ -144,16 +168,16 @@ func (c *call) where() ([]schedule.Where, error) {
 }
 
 // getSchedules handles GET /schedule (monitoring.md section 4).
-func getSchedules(c *call) (reply, error) {
+func (api *workAPI) getSchedules(c *call) (reply, error) {
 	states := some(c, "state", "planned, running, completed and deleted", func(name string) (schedule.State, bool) {
 		return schedule.State(name), slices.Contains(schedule.States(), schedule.State(name))
 	})
-	f, err := c.filter()
+	f, err := filter(c)
 	if err != nil {
 		return reply{}, err
 	}
 	f.States = states
-	views, total, err := c.api.cfg.Schedules.List(c.p.AccountID, f)
+	views, total, err := api.Schedules.List(c.p.AccountID, f)
 	if err != nil {
 		return reply{}, err
 	}
@@ -161,17 +185,17 @@ func getSchedules(c *call) (reply, error) {
 }
 
 // filter parses the common parameters of lists of schedules and entries, and returns all problems with the query.
-func (c *call) filter() (f schedule.Filter, err error) {
+func filter(c *call) (f schedule.Filter, err error) {
 	f.Limit, f.Skip = c.page(100, 1000)
-	if f.Where, err = c.where(); err != nil {
+	if f.Where, err = where(c); err != nil {
 		return f, err
 	}
 	return f, c.unclear()
 }
 
 // getSchedule handles GET /schedule/{scheduleId}.
-func getSchedule(c *call) (reply, error) {
-	v, err := c.api.cfg.Schedules.Get(c.p.AccountID, c.params.ByName("scheduleId"))
+func (api *workAPI) getSchedule(c *call) (reply, error) {
+	v, err := api.Schedules.Get(c.p.AccountID, c.params.ByName("scheduleId"))
 	if err != nil {
 		return reply{}, err
 	}
@@ -179,48 +203,48 @@ func getSchedule(c *call) (reply, error) {
 }
 
 // postSchedule handles POST /schedule: it creates a schedule, or changes the one with the given ID.
-func postSchedule(c *call) (reply, error) {
+func (api *workAPI) postSchedule(c *call) (reply, error) {
 	var in schedule.Input
-	return c.act(schema.ScheduleWrite, false, &in, func(w *floor.Work) (any, error) { return c.api.cfg.Schedules.Write(w, c.p, in) })
+	return c.act(schema.ScheduleWrite, false, &in, func(w *floor.Work) (any, error) { return api.Schedules.Write(w, c.p, in) })
 }
 
 // deleteSchedule handles DELETE /schedule/{scheduleId}.
-func deleteSchedule(c *call) (reply, error) {
+func (api *workAPI) deleteSchedule(c *call) (reply, error) {
 	return c.once(func(w *floor.Work) (any, error) {
-		return nil, c.api.cfg.Schedules.Delete(w, c.p, c.params.ByName("scheduleId"))
+		return nil, api.Schedules.Delete(w, c.p, c.params.ByName("scheduleId"))
 	})
 }
 
 // startSchedule handles POST /schedule/{scheduleId}/start.
-func startSchedule(c *call) (reply, error) {
+func (api *workAPI) startSchedule(c *call) (reply, error) {
 	var in schedule.StartInput
 	in.EndRunning = c.on("endrunning") // validated by checkQuery
 	return c.act(schema.ScheduleStart, true, &in, func(w *floor.Work) (any, error) {
-		return c.api.cfg.Schedules.Start(w, c.p, c.params.ByName("scheduleId"), in)
+		return api.Schedules.Start(w, c.p, c.params.ByName("scheduleId"), in)
 	})
 }
 
 // endSchedule handles POST /schedule/{scheduleId}/end.
-func endSchedule(c *call) (reply, error) {
+func (api *workAPI) endSchedule(c *call) (reply, error) {
 	var in schedule.EndInput
 	return c.act(schema.ScheduleEnd, true, &in, func(w *floor.Work) (any, error) {
-		return c.api.cfg.Schedules.End(w, c.p, c.params.ByName("scheduleId"), in)
+		return api.Schedules.End(w, c.p, c.params.ByName("scheduleId"), in)
 	})
 }
 
 // moveSchedule handles POST /schedule/{scheduleId}/move.
-func moveSchedule(c *call) (reply, error) {
+func (api *workAPI) moveSchedule(c *call) (reply, error) {
 	var in schedule.MoveInput
 	return c.act(schema.ScheduleMove, false, &in, func(w *floor.Work) (any, error) {
-		return c.api.cfg.Schedules.Move(w, c.p, c.params.ByName("scheduleId"), in)
+		return api.Schedules.Move(w, c.p, c.params.ByName("scheduleId"), in)
 	})
 }
 
 // postQuickSchedule handles POST /quick-schedule.
-func postQuickSchedule(c *call) (reply, error) {
+func (api *workAPI) postQuickSchedule(c *call) (reply, error) {
 	var in schedule.QuickInput
 	in.EndRunning = c.on("endrunning") // validated by checkQuery
-	return c.act(schema.ScheduleQuick, false, &in, func(w *floor.Work) (any, error) { return c.api.cfg.Schedules.Quick(w, c.p, in) })
+	return c.act(schema.ScheduleQuick, false, &in, func(w *floor.Work) (any, error) { return api.Schedules.Quick(w, c.p, in) })
 }
 
 // scheduleSample is an example of an answer.

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"opsmon/app/account"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
 	"opsmon/app/httpapi/openapi"
@@ -20,11 +21,21 @@ import (
 	"opsmon/schema/strictjson"
 )
 
-// signalRoutes returns the operations on signals and devices.
-func signalRoutes() []route {
+// signalsAPI serves signals and the devices that send them.
+type signalsAPI struct {
+	Accounts *account.Service
+	Auth     *auth.Service
+	Signals  *signal.Log
+	// Connections returns the number of open MQTT connections of a device by its ID; nil: no MQTT.
+	Connections func(deviceID string) int
+	Log         *slog.Logger
+}
+
+// Routes returns the operations on signals and devices.
+func (api *signalsAPI) Routes() []route {
 	return []route{
 		{
-			method: http.MethodGet, path: "/device", handle: getDevices, role: auth.Admin,
+			method: http.MethodGet, path: "/device", handle: api.getDevices, role: auth.Admin,
 			text: openapi.Operation{
 				ID: "listDevices", Tag: "Signal", Summary: "List the devices",
 				About: "Each device with its last signal, amount, rate, errors and clock. This survives restarts of " +
@@ -37,7 +48,7 @@ func signalRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/device", handle: postDevice, body: true, role: auth.Admin,
+			method: http.MethodPost, path: "/device", handle: api.postDevice, body: true, role: auth.Admin,
 			text: openapi.Operation{
 				ID: "addDevice", Tag: "Signal", Summary: "Add a device",
 				About: "A device may only send signals of its stations. Its token is shown once. It goes into " +
@@ -49,7 +60,7 @@ func signalRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodDelete, path: "/device/:device", handle: deleteDevice, role: auth.Admin,
+			method: http.MethodDelete, path: "/device/:device", handle: api.deleteDevice, role: auth.Admin,
 			text: openapi.Operation{
 				ID: "revokeDevice", Tag: "Signal", Summary: "Revoke a device",
 				About: "The token stops working, and open connections of the device end, at once.\n\n409: the " +
@@ -64,7 +75,7 @@ func signalRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodGet, path: "/signal", handle: getSignals,
+			method: http.MethodGet, path: "/signal", handle: api.getSignals,
 			query: []string{"stationcode", "from", "to", "rangecode", "archived", "limit", "skip"},
 			text: openapi.Operation{
 				ID: "listSignals", Tag: "Signal", Summary: "List a station's signals",
@@ -81,7 +92,7 @@ func signalRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/signal", handle: postSignal, role: auth.Member, devices: true,
+			method: http.MethodPost, path: "/signal", handle: api.postSignal, role: auth.Member, devices: true,
 			limit: signalLimit,
 			text: openapi.Operation{
 				ID: "sendSignals", Tag: "Signal", Summary: "Send signals",
@@ -103,19 +114,19 @@ func signalRoutes() []route {
 const signalLimit = 4 << 20
 
 // postSignal handles POST /signal (monitoring.md section 2).
-func postSignal(c *call) (reply, error) {
+func (api *signalsAPI) postSignal(c *call) (reply, error) {
 	source, sent := c.p.Actor().Credential, 1 // an invalid body counts as one signal
-	done, wait := c.api.cfg.Signals.Admit(c.p.AccountID, source)
+	done, wait := api.Signals.Admit(c.p.AccountID, source)
 	if wait > 0 {
 		return reply{}, &errdefs.Error{Kind: errdefs.TooMany, Message: "more signals come from this credential than it may send; send the same again after the time in Retry-After", RetryAfter: wait}
 	}
 	defer func() { done(sent) }()
-	objects, err := c.batch()
+	objects, err := api.batch(c)
 	if err != nil {
 		return reply{}, err
 	}
 	sent = len(objects)
-	snap, err := c.api.cfg.Accounts.Get(c.p.AccountID)
+	snap, err := api.Accounts.Get(c.p.AccountID)
 	if err != nil {
 		return reply{}, err
 	}
@@ -126,7 +137,7 @@ func postSignal(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	outcomes, err := c.api.cfg.Signals.Take(signal.Sender{
+	outcomes, err := api.Signals.Take(signal.Sender{
 		Account: c.p.AccountID, Source: source, Mine: oneOf(c.p.StationCodes, len(objects)), Known: known,
 	}, objects, signal.HTTP)
 	if err != nil {
@@ -136,14 +147,14 @@ func postSignal(c *call) (reply, error) {
 }
 
 // batch decodes the body as signals. An invalid body is counted and shown at the device that sent it, as over MQTT.
-func (c *call) batch() (objects []any, err error) {
+func (api *signalsAPI) batch(c *call) (objects []any, err error) {
 	b, err := c.bytes()
 	if err == nil {
 		objects, err = signalsOf(b)
 	}
 	var e *errdefs.Error
 	if errors.As(err, &e) && (e.Kind == errdefs.Invalid || e.Kind == errdefs.TooLarge) {
-		c.api.cfg.Signals.NoteRefused(signal.Sender{Account: c.p.AccountID, Source: c.p.Actor().Credential}, signal.CauseMalformed, e.Message, 1)
+		api.Signals.NoteRefused(signal.Sender{Account: c.p.AccountID, Source: c.p.Actor().Credential}, signal.CauseMalformed, e.Message, 1)
 	}
 	return objects, err
 }
@@ -217,7 +228,7 @@ type signalLine struct {
 }
 
 // getSignals handles GET /signal: the stored signals of a station.
-func getSignals(c *call) (reply, error) {
+func (api *signalsAPI) getSignals(c *call) (reply, error) {
 	limit, skip := c.page(1000, mostSignals)
 	x, err := c.chooseOne(longestSignals)
 	if err == nil {
@@ -233,7 +244,7 @@ func getSignals(c *call) (reply, error) {
 			return reply{}, err
 		}
 		to := min(s.End, (signal.Day(from)+1)*instant.DayMs)
-		piece, end, err := c.api.cfg.Signals.Some(c.p.AccountID, s.Code, from, to, signalPiece, func() {})
+		piece, end, err := api.Signals.Some(c.p.AccountID, s.Code, from, to, signalPiece, func() {})
 		if err != nil {
 			return reply{}, err
 		}
@@ -307,8 +318,8 @@ type deviceLine struct {
 	Connections int           `json:"connections" schema:"min=0"` // open MQTT connections
 }
 
-func (c *call) line(d auth.Device) deviceLine {
-	seen := c.api.cfg.Signals.Seen(c.p.AccountID, "device:"+d.ID)
+func (api *signalsAPI) line(c *call, d auth.Device) deviceLine {
+	seen := api.Signals.Seen(c.p.AccountID, "device:"+d.ID)
 	l := deviceLine{
 		Device: d, Accepted: seen.Accepted, Refused: seen.Refused, Throttled: seen.Throttled, AheadMs: seen.AheadMs, Rate: math.Round(seen.Rate*100) / 100,
 	}
@@ -318,21 +329,21 @@ func (c *call) line(d auth.Device) deviceLine {
 	if seen.Issue != "" {
 		l.Issue, l.IssueAt = &seen.Issue, instant.OrNil(time.UnixMilli(seen.IssueAt))
 	}
-	if c.api.cfg.Connections != nil {
-		l.Connections = c.api.cfg.Connections(d.ID)
+	if api.Connections != nil {
+		l.Connections = api.Connections(d.ID)
 	}
 	return l
 }
 
 // getDevices handles GET /device.
-func getDevices(c *call) (reply, error) {
-	devices, err := c.api.cfg.Auth.ListDevices(c.p)
+func (api *signalsAPI) getDevices(c *call) (reply, error) {
+	devices, err := api.Auth.ListDevices(c.p)
 	if err != nil {
 		return reply{}, err
 	}
 	lines := make([]deviceLine, len(devices))
 	for i, d := range devices {
-		lines[i] = c.line(d)
+		lines[i] = api.line(c, d)
 	}
 	return list(lines, -1)
 }
@@ -347,19 +358,19 @@ type deviceToken struct {
 }
 
 // postDevice handles POST /device: its token is shown once.
-func postDevice(c *call) (reply, error) {
+func (api *signalsAPI) postDevice(c *call) (reply, error) {
 	var in auth.DeviceInput
 	if err := c.decode(schema.DeviceCreate, false, &in, func() error { return in.Check() }, func() error {
-		return c.api.cfg.Accounts.HaveStations(c.p.AccountID, "stationCodes", in.StationCodes)
+		return api.Accounts.HaveStations(c.p.AccountID, "stationCodes", in.StationCodes)
 	}); err != nil {
 		return reply{}, err
 	}
-	d, token, err := c.api.cfg.Auth.AddDevice(c.p, in)
+	d, token, err := api.Auth.AddDevice(c.p, in)
 	if err != nil {
 		return reply{}, err
 	}
-	if err := c.api.cfg.Signals.Forget(c.p.AccountID, "device:"+d.ID); err != nil { // an earlier device had the same ID
-		c.api.log.Warn("what was known of an earlier device of the name stays", slog.String("device", d.ID), slog.Any("error", err))
+	if err := api.Signals.Forget(c.p.AccountID, "device:"+d.ID); err != nil { // an earlier device had the same ID
+		api.Log.Warn("what was known of an earlier device of the name stays", slog.String("device", d.ID), slog.Any("error", err))
 	}
 	out, err := ok(deviceToken{d.ID, token})
 	out.header = [][2]string{{"Location", "/device/" + url.PathEscape(d.Name)}}
@@ -367,8 +378,8 @@ func postDevice(c *call) (reply, error) {
 }
 
 // deleteDevice handles DELETE /device/{device}: by its ID or its name.
-func deleteDevice(c *call) (reply, error) {
-	if err := c.api.cfg.Auth.RevokeDevice(c.p, c.params.ByName("device")); err != nil {
+func (api *signalsAPI) deleteDevice(c *call) (reply, error) {
+	if err := api.Auth.RevokeDevice(c.p, c.params.ByName("device")); err != nil {
 		return reply{}, err
 	}
 	return reply{status: 204}, nil

@@ -1,9 +1,13 @@
 package httpapi
 
 import (
+	"encoding/json"
 	"net/http"
+	"slices"
 	"time"
 
+	"opsmon/app/account"
+	"opsmon/app/account/manifest"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
 	"opsmon/app/httpapi/openapi"
@@ -11,11 +15,41 @@ import (
 	"opsmon/schema"
 )
 
+// accessAPI serves sign-in, users, keys and tablets.
+type accessAPI struct {
+	Accounts *account.Service
+	Auth     *auth.Service
+	// BaseURL returns the address of the service for people, without a trailing slash. It never comes from a request,
+	// because a forged Host header would redirect one-time links.
+	BaseURL func() string
+}
+
+// Routes returns the operations on the network.
+func (api *accessAPI) Routes() []route { return slices.Concat(api.signInRoutes(), api.peopleRoutes()) }
+
+// LocalRoutes returns the operations for the local command line.
+func (api *accessAPI) LocalRoutes() []route {
+	return []route{
+		{method: http.MethodPost, path: "/local/key", handle: api.localCreateKey},
+		{method: http.MethodPost, path: "/local/login-link", handle: api.localLoginLink},
+		{method: http.MethodPost, path: "/local/reset-admin", handle: api.localResetAdmin},
+	}
+}
+
 // signInRoutes returns the operations on signing in and sessions.
-func signInRoutes() []route {
+func (api *accessAPI) signInRoutes() []route {
 	return []route{
 		{
-			method: http.MethodGet, path: "/auth/callback", handle: getCallback, access: open,
+			method: http.MethodGet, path: "/auth/profile", handle: api.getProfile,
+			text: openapi.Operation{
+				ID: "getProfile", Tag: "Authenticate", Summary: "Read your own profile",
+				About:  "The caller's identity, account and role, and the other accounts of the same person.",
+				Answer: "The profile.", Form: openapi.FormResult, Gives: "Profile", Also: []int{400, 409},
+				Sample: profileSample,
+			},
+		},
+		{
+			method: http.MethodGet, path: "/auth/callback", handle: api.getCallback, access: open,
 			query: []string{"token"}, noHead: true,
 			text: openapi.Operation{
 				ID: "callback", Tag: "Authenticate", Summary: "Use a one-time link",
@@ -32,7 +66,7 @@ func signInRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/auth/login", handle: postLogin, body: true, access: open,
+			method: http.MethodPost, path: "/auth/login", handle: api.postLogin, body: true, access: open,
 			text: openapi.Operation{
 				ID: "login", Tag: "Authenticate", Summary: "Request a one-time link",
 				About: "The link is mailed to the address or, without mail, handed over by an administrator. The " +
@@ -50,7 +84,7 @@ func signInRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/auth/logout", handle: postLogout,
+			method: http.MethodPost, path: "/auth/logout", handle: api.postLogout,
 			text: openapi.Operation{
 				ID: "logout", Tag: "Authenticate", Summary: "Sign out",
 				About: "Ends the calling session and clears its cookie. With an API key this succeeds and revokes " +
@@ -59,7 +93,7 @@ func signInRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/auth/approve", handle: postApprove, body: true, access: open,
+			method: http.MethodPost, path: "/auth/approve", handle: api.postApprove, body: true, access: open,
 			text: openapi.Operation{
 				ID: "approve", Tag: "Authenticate", Summary: "Approve the waiting browser",
 				About: "For a link that was opened in another browser than the one that requested it. The token is " +
@@ -72,7 +106,7 @@ func signInRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/auth/claim", handle: postClaim, access: open,
+			method: http.MethodPost, path: "/auth/claim", handle: api.postClaim, access: open,
 			text: openapi.Operation{
 				ID: "claim", Tag: "Authenticate", Summary: "Sign in after approval",
 				About: "For the browser that requested the link, identified by its cookie `login`. Once approved, " +
@@ -83,7 +117,7 @@ func signInRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/auth/account", handle: postAuthAccount, body: true,
+			method: http.MethodPost, path: "/auth/account", handle: api.postAuthAccount, body: true,
 			text: openapi.Operation{
 				ID: "switchAccount", Tag: "Authenticate", Summary: "Switch account",
 				About: "For a session of a person with several accounts: later requests use the account that is " +
@@ -94,7 +128,7 @@ func signInRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodGet, path: "/session", handle: getSessions,
+			method: http.MethodGet, path: "/session", handle: api.getSessions,
 			text: openapi.Operation{
 				ID: "listSessions", Tag: "Authenticate", Summary: "List your sessions",
 				About: "Browsers with a session, last used first. A session from an administrator's link for one " +
@@ -106,7 +140,7 @@ func signInRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodDelete, path: "/session", handle: deleteSessions, query: []string{"keepthis"},
+			method: http.MethodDelete, path: "/session", handle: api.deleteSessions, query: []string{"keepthis"},
 			text: openapi.Operation{
 				ID: "endSessions", Tag: "Authenticate", Summary: "Sign out everywhere",
 				About: "Ends the sessions that `GET /session` lists; with `keepthis=true` all but the calling one. " +
@@ -122,7 +156,7 @@ func signInRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodDelete, path: "/user/:email/session", handle: deleteUserSessions, role: auth.Admin,
+			method: http.MethodDelete, path: "/user/:email/session", handle: api.deleteUserSessions, role: auth.Admin,
 			text: openapi.Operation{
 				ID: "endUserSessions", Tag: "User", Summary: "Sign a user out everywhere",
 				About: "Ends the user's sessions in the caller's account. API keys stay, and the user may sign in " +
@@ -132,7 +166,7 @@ func signInRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodGet, path: "/login-request", handle: getLoginRequests, role: auth.Admin,
+			method: http.MethodGet, path: "/login-request", handle: api.getLoginRequests, role: auth.Admin,
 			text: openapi.Operation{
 				ID: "listLoginRequests", Tag: "Authenticate", Summary: "List pending sign-ins",
 				About:  "Sign-in requests of people of this account whose link was not used yet.",
@@ -143,7 +177,7 @@ func signInRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/login-request/:code/link", handle: postLoginLink, role: auth.Admin,
+			method: http.MethodPost, path: "/login-request/:code/link", handle: api.postLoginLink, role: auth.Admin,
 			text: openapi.Operation{
 				ID: "createLoginLink", Tag: "Authenticate", Summary: "Create the link of a pending sign-in",
 				About: "For plants without mail: a link to hand over. It replaces an earlier link of the same " +
@@ -160,19 +194,9 @@ func signInRoutes() []route {
 	}
 }
 
-// The cookies (decisions.md section 4).
 const (
-	sessionCookie = "session" // a signed-in browser
-	loginCookie   = "login"   // a browser that waits for its sign-in
+	loginCookie = "login" // a browser that waits for its sign-in
 )
-
-func (a *API) cookie(name, value string, life time.Duration) *http.Cookie {
-	c := &http.Cookie{Name: name, Value: value, Path: "/", MaxAge: int(life / time.Second), HttpOnly: true, Secure: a.cfg.Secure, SameSite: http.SameSiteLaxMode}
-	if value == "" {
-		c.MaxAge = -1
-	}
-	return c
-}
 
 // session is the caller as in the profile and the login operation (http-api.md 2.4).
 type session struct {
@@ -221,41 +245,41 @@ type loginAnswer struct {
 }
 
 // postLogin handles POST /auth/login (http-api.md section 4, row 6; decisions.md section 4).
-func postLogin(c *call) (reply, error) {
+func (api *accessAPI) postLogin(c *call) (reply, error) {
 	var in struct {
 		Destination string `json:"destination"`
 	}
 	if err := c.decode(schema.Login, false, &in, func() error { return auth.CheckEmail("destination", in.Destination) }); err != nil {
 		return reply{}, err
 	}
-	login, err := c.api.cfg.Auth.Login(auth.LoginRequest{Destination: in.Destination, Address: address(c.r), BaseURL: c.api.cfg.BaseURL()})
+	login, err := api.Auth.Login(auth.LoginRequest{Destination: in.Destination, Address: address(c.r), BaseURL: api.BaseURL()})
 	if err != nil {
 		return reply{}, err
 	}
 	out, err := encode(loginAnswer{login.Code, true, loginSession(sessionOf(login.Session, []string{}))})
-	out.cookies = []*http.Cookie{c.api.cookie(loginCookie, login.LoginToken, auth.LinkLifetime)}
+	out.cookies = []*http.Cookie{c.cookie(loginCookie, login.LoginToken, auth.LinkLifetime)}
 	return out, err
 }
 
 // signedIn replies {isSuccess: true} and sets the browser's session cookie.
-func (c *call) signedIn(raw string, p auth.Principal) (reply, error) {
+func signedIn(c *call, raw string, p auth.Principal) (reply, error) {
 	c.p = p // for the log
 	out, err := done()
-	out.cookies = []*http.Cookie{c.api.sessionCookie(raw), c.api.cookie(loginCookie, "", 0)}
+	out.cookies = []*http.Cookie{c.sessionCookie(raw), c.cookie(loginCookie, "", 0)}
 	return out, err
 }
 
 // getCallback handles GET /auth/callback (row 4): it consumes the token and signs the caller in.
-func getCallback(c *call) (reply, error) {
-	grant, err := c.api.cfg.Auth.Callback(c.query("token"), address(c.r))
+func (api *accessAPI) getCallback(c *call) (reply, error) {
+	grant, err := api.Auth.Callback(c.query("token"), address(c.r))
 	if err != nil {
 		return reply{}, c.wrong(err, errdefs.Forbidden)
 	}
-	return c.signedIn(grant.Session, grant.Principal)
+	return signedIn(c, grant.Session, grant.Principal)
 }
 
 // postApprove handles POST /auth/approve: the holder of the link approves the browser that asked.
-func postApprove(c *call) (reply, error) {
+func (api *accessAPI) postApprove(c *call) (reply, error) {
 	var in struct {
 		Token string `json:"token"`
 		Code  string `json:"code"`
@@ -263,41 +287,41 @@ func postApprove(c *call) (reply, error) {
 	if err := c.decode(schema.Approve, false, &in); err != nil {
 		return reply{}, err
 	}
-	if err := c.api.cfg.Auth.Approve(in.Token, in.Code, address(c.r)); err != nil {
+	if err := api.Auth.Approve(in.Token, in.Code, address(c.r)); err != nil {
 		return reply{}, c.wrong(err, errdefs.Forbidden)
 	}
 	return done()
 }
 
 // postClaim handles POST /auth/claim: the browser that asked gets its session, once.
-func postClaim(c *call) (reply, error) {
+func (api *accessAPI) postClaim(c *call) (reply, error) {
 	cookie, err := c.r.Cookie(loginCookie)
 	if err != nil {
 		return reply{}, errdefs.New(errdefs.Forbidden, "this browser did not ask to sign in, or its request is too old; ask again")
 	}
-	grant, err := c.api.cfg.Auth.Claim(cookie.Value, address(c.r))
+	grant, err := api.Auth.Claim(cookie.Value, address(c.r))
 	if err != nil {
 		return reply{}, c.wrong(err, errdefs.Forbidden)
 	}
-	return c.signedIn(grant.Session, grant.Principal)
+	return signedIn(c, grant.Session, grant.Principal)
 }
 
 // postLogout handles POST /auth/logout (row 5).
-func postLogout(c *call) (reply, error) {
-	if err := c.api.cfg.Auth.Logout(c.p); err != nil {
+func (api *accessAPI) postLogout(c *call) (reply, error) {
+	if err := api.Auth.Logout(c.p); err != nil {
 		return reply{}, err
 	}
 	c.p.RenewCookie = false
 	out, err := done()
 	if c.p.Type == auth.TypeSession {
-		out.cookies = []*http.Cookie{c.api.cookie(sessionCookie, "", 0)}
+		out.cookies = []*http.Cookie{c.cookie(sessionCookie, "", 0)}
 	}
 	return out, err
 }
 
 // getSessions handles GET /session: the caller's sessions.
-func getSessions(c *call) (reply, error) {
-	sessions, err := c.api.cfg.Auth.Sessions(c.p)
+func (api *accessAPI) getSessions(c *call) (reply, error) {
+	sessions, err := api.Auth.Sessions(c.p)
 	if err != nil {
 		return reply{}, err
 	}
@@ -312,27 +336,27 @@ type endedSessions struct {
 }
 
 // deleteSessions handles DELETE /session: it ends all of the caller's sessions, or all others.
-func deleteSessions(c *call) (reply, error) {
+func (api *accessAPI) deleteSessions(c *call) (reply, error) {
 	keep := c.on("keepthis") // validated by checkQuery
-	n, err := c.api.cfg.Auth.EndSessions(c.p, keep)
+	n, err := api.Auth.EndSessions(c.p, keep)
 	if err != nil {
 		return reply{}, err
 	}
 	out, err := ok(endedSessions{n})
 	if c.p.Type == auth.TypeSession && !keep {
 		c.p.RenewCookie = false
-		out.cookies = []*http.Cookie{c.api.cookie(sessionCookie, "", 0)}
+		out.cookies = []*http.Cookie{c.cookie(sessionCookie, "", 0)}
 	}
 	return out, err
 }
 
 // deleteUserSessions handles DELETE /user/{email}/session: an administrator ends all sessions of a user.
-func deleteUserSessions(c *call) (reply, error) {
-	email, err := c.email()
+func (api *accessAPI) deleteUserSessions(c *call) (reply, error) {
+	email, err := email(c)
 	if err != nil {
 		return reply{}, err
 	}
-	n, err := c.api.cfg.Auth.EndSessionsOf(c.p, email)
+	n, err := api.Auth.EndSessionsOf(c.p, email)
 	if err != nil {
 		return reply{}, err
 	}
@@ -340,14 +364,14 @@ func deleteUserSessions(c *call) (reply, error) {
 }
 
 // postAuthAccount handles POST /auth/account: a member of several accounts switches to another one.
-func postAuthAccount(c *call) (reply, error) {
+func (api *accessAPI) postAuthAccount(c *call) (reply, error) {
 	var in struct {
 		AccountID string `json:"accountId"`
 	}
 	if err := c.decode(schema.AccountSwitch, false, &in); err != nil {
 		return reply{}, err
 	}
-	p, err := c.api.cfg.Auth.SwitchAccount(c.p, in.AccountID)
+	p, err := api.Auth.SwitchAccount(c.p, in.AccountID)
 	if err != nil {
 		return reply{}, err
 	}
@@ -356,8 +380,8 @@ func postAuthAccount(c *call) (reply, error) {
 }
 
 // getLoginRequests handles GET /login-request: pending sign-ins.
-func getLoginRequests(c *call) (reply, error) {
-	pending, err := c.api.cfg.Auth.PendingLogins(c.p)
+func (api *accessAPI) getLoginRequests(c *call) (reply, error) {
+	pending, err := api.Auth.PendingLogins(c.p)
 	if err != nil {
 		return reply{}, err
 	}
@@ -365,8 +389,8 @@ func getLoginRequests(c *call) (reply, error) {
 }
 
 // postLoginLink handles POST /login-request/{code}/link: a new link to hand over.
-func postLoginLink(c *call) (reply, error) {
-	return c.link(c.api.cfg.Auth.LinkFor(c.p, c.params.ByName("code")))
+func (api *accessAPI) postLoginLink(c *call) (reply, error) {
+	return api.link(api.Auth.LinkFor(c.p, c.params.ByName("code")))
 }
 
 // linkView is a one-time link to hand over.
@@ -385,14 +409,80 @@ type linkView struct {
 }
 
 // link replies with a one-time link to hand over.
-func (c *call) link(l auth.Link, err error) (reply, error) {
+func (api *accessAPI) link(l auth.Link, err error) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(linkView{auth.LinkURL(c.api.cfg.BaseURL(), l.Token), l.Code, instant.Format(l.ExpiresAt), l.Email, l.Role, l.Account, l.From})
+	return ok(linkView{auth.LinkURL(api.BaseURL(), l.Token), l.Code, instant.Format(l.ExpiresAt), l.Email, l.Role, l.Account, l.From})
 }
 
 // linkSample is an example of an answer.
 const linkSample = `{"link":"https://plant.example/link#opl_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2","code":"04817",
 	"expiresAt":"2026-11-20T08:30:30.123Z","email":"planner@acme.example","role":"member","account":"acme",
 	"from":"192.0.2.17"}`
+
+// profile is the caller.
+//
+// See http-api.md section 2.4.
+//
+//openapi:schema Profile
+type profile struct {
+	session
+	Accounts []auth.Membership `json:"accounts"` // the accounts that the person belongs to
+	APIKey   string            `json:"apiKey"`   // the API key that the request came with; empty for a session
+	Account  profileAccount    `json:"account"`
+	// Only for tablets: the tablet's name.
+	TabletName string `json:"tabletName,omitempty"`
+	// Only for tablets: its stations.
+	StationCodes []string `json:"stationCodes,omitzero"`
+}
+
+// profileAccount is the account in brief.
+//
+//openapi:schema ProfileAccount
+type profileAccount struct {
+	ID                       string `json:"id"`
+	Domain                   string `json:"domain"`
+	EnableLostProductionCost bool   `json:"enableLostProductionCost"` // whether the flag is on
+	// Settings of the dashboard; empty when none are set.
+	DashboardConfig json.RawMessage `json:"dashboardConfig" schema:"type=object"`
+}
+
+// never is the expiry shown for a credential that does not expire.
+var never = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+
+func ends(t time.Time) string {
+	if t.IsZero() {
+		t = never
+	}
+	return instant.Format(t)
+}
+
+// getProfile handles GET /auth/profile (row 3).
+func (api *accessAPI) getProfile(c *call) (reply, error) {
+	snap, err := api.Accounts.Get(c.p.AccountID)
+	if err != nil {
+		return reply{}, err
+	}
+	a := snap.Account
+	out := profile{
+		session: sessionOf(c.p, a.FlagsOn()), Accounts: api.Auth.Memberships(c.p.Email), APIKey: c.key,
+		Account: profileAccount{a.ID, a.Domain, a.FlagOn(manifest.EnableLostProductionCost), a.DashboardConfig()},
+	}
+	if c.p.Tablet() { // a tablet belongs to one account, with the role that it was paired with
+		out.Accounts = []auth.Membership{{Role: c.p.Role, AccountID: a.ID, Domain: a.Domain}}
+		name, err := api.Auth.TabletName(c.p)
+		if err != nil {
+			return reply{}, err
+		}
+		out.TabletName, out.StationCodes = name, append([]string{}, c.p.StationCodes...)
+	}
+	return ok(out)
+}
+
+// profileSample is an example of an answer.
+const profileSample = `{"email":"planner@acme.example","exp":"9999-12-31T23:59:59.000Z","userRole":"customer",
+	"accountId":"acme","role":"member","featureFlags":["enableTasks"],"type":"apiKey",
+	"accounts":[{"role":"member","accountId":"acme","domain":"acme.example"}],
+	"apiKey":"opk_9m4q6w3p5z8c2b7n4t6r9y3h5j2k7x",
+	"account":{"id":"acme","domain":"acme.example","enableLostProductionCost":false,"dashboardConfig":{}}}`

@@ -104,4 +104,4 @@ func readiness(s Status) Readiness {
 }
 
 // localStatus returns how the service is, whether it has a store or not.
-func localStatus(c *call) (reply, error) { return ok(c.api.cfg.Status()) }
+func (api *applianceAPI) localStatus(c *call) (reply, error) { return ok(api.Status()) }

@@ -52,7 +52,7 @@ func (s *strangers) gauges() []Gauge {
 }
 
 // stranger reports whether a request was refused before its credential was accepted, and counts it.
-func (a *API) stranger(c *call, status int) bool {
+func (a *restAPI) stranger(c *call, status int) bool {
 	if status < 400 || status >= 500 || c.p.AccountID != "" || c.p.Type == auth.TypeLocal {
 		return false
 	}

@@ -16,10 +16,10 @@ import (
 )
 
 // taskRoutes returns the operations on Tasks.
-func taskRoutes() []route {
+func (api *workAPI) taskRoutes() []route {
 	return []route{
 		{
-			method: http.MethodGet, path: "/task", handle: getTasks,
+			method: http.MethodGet, path: "/task", handle: api.getTasks,
 			query: append(chosenBy(), "stationcode", "state", "limit", "skip"),
 			text: openapi.Operation{
 				ID: "listTasks", Tag: "Task", Summary: "List Tasks",
@@ -41,7 +41,7 @@ func taskRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/task/:taskId/complete", handle: completeTask, body: true,
+			method: http.MethodPost, path: "/task/:taskId/complete", handle: api.completeTask, body: true,
 			role: auth.Operator, once: true,
 			text: openapi.Operation{
 				ID: "completeTask", Tag: "Task", Summary: "Complete a Task",
@@ -60,7 +60,7 @@ func taskRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/task-list/:taskListCode/start", handle: startTaskList, body: true,
+			method: http.MethodPost, path: "/task-list/:taskListCode/start", handle: api.startTaskList, body: true,
 			role: auth.Operator, once: true,
 			text: openapi.Operation{
 				ID: "startTaskList", Tag: "Task", Summary: "Start a Task list",
@@ -90,7 +90,7 @@ const (
 )
 
 // getTasks handles GET /task (monitoring.md section 5).
-func getTasks(c *call) (reply, error) {
+func (api *workAPI) getTasks(c *call) (reply, error) {
 	_, all, err := c.allStations()
 	if err != nil {
 		return reply{}, err
@@ -100,18 +100,18 @@ func getTasks(c *call) (reply, error) {
 	q.States = some(c, "state", "pending, completed and missed", func(name string) (task.State, bool) {
 		return task.State(name), slices.Contains([]task.State{task.Pending, task.Completed, task.Missed}, task.State(name))
 	})
-	c.taskRanges(&q, c.taskStations(all))
+	api.taskRanges(c, &q, taskStations(c, all))
 	if err := c.unclear(); err != nil {
 		return reply{}, err
 	}
-	results, total, err := c.api.cfg.Tasks.List(c.p.AccountID, q)
+	results, total, err := api.Tasks.List(c.p.AccountID, q)
 	if err != nil {
 		return reply{}, err
 	}
 	return list(results, total)
 }
 
-func (c *call) taskStations(all []*station.Station) []*station.Station {
+func taskStations(c *call, all []*station.Station) []*station.Station {
 	chosen := c.stationsOf(all)
 	if code := c.query("stationcode"); code != "" {
 		if chosen = slices.DeleteFunc(slices.Clone(chosen), func(s *station.Station) bool { return s.Code != code }); len(chosen) == 0 {
@@ -122,12 +122,12 @@ func (c *call) taskStations(all []*station.Station) []*station.Station {
 }
 
 // taskRanges parses the range of each station; a day is that of its plant.
-func (c *call) taskRanges(q *task.Query, chosen []*station.Station) {
+func (api *workAPI) taskRanges(c *call, q *task.Query, chosen []*station.Station) {
 	most := tasksOfSeveral
 	if len(chosen) == 1 {
 		most = tasksOfOne
 	}
-	now := c.api.cfg.Floor.Time()
+	now := api.Floor.Time()
 	if len(chosen) == 0 {
 		c.rangeOf(utcDays, most, "today")
 	}
@@ -142,14 +142,14 @@ func (c *call) taskRanges(q *task.Query, chosen []*station.Station) {
 }
 
 // completeTask handles POST /task/{id}/complete.
-func completeTask(c *call) (reply, error) {
+func (api *workAPI) completeTask(c *call) (reply, error) {
 	var in struct {
 		task.Completion
 		At string `json:"at"`
 	}
 	return c.act(schema.TaskComplete, false, &in, func(w *floor.Work) (any, error) {
 		in.Completion.At = momentOf(in.At)
-		return c.api.cfg.Tasks.Complete(w, c.p, c.params.ByName("taskId"), in.Completion)
+		return api.Tasks.Complete(w, c.p, c.params.ByName("taskId"), in.Completion)
 	})
 }
 
@@ -161,14 +161,14 @@ type startedTaskList struct {
 }
 
 // startTaskList handles POST /task-list/{code}/start.
-func startTaskList(c *call) (reply, error) {
+func (api *workAPI) startTaskList(c *call) (reply, error) {
 	var in struct {
 		task.ListStart
 		At string `json:"at"`
 	}
 	return c.act(schema.TaskListStart, false, &in, func(w *floor.Work) (any, error) {
 		in.ListStart.At = momentOf(in.At)
-		made, err := c.api.cfg.Tasks.Start(w, c.p, c.params.ByName("taskListCode"), in.ListStart)
+		made, err := api.Tasks.Start(w, c.p, c.params.ByName("taskListCode"), in.ListStart)
 		return startedTaskList{made}, err
 	})
 }

@@ -18,6 +18,7 @@ import (
 	"opsmon/app/account"
 	"opsmon/app/audit"
 	"opsmon/app/auth"
+	"opsmon/app/engine/report"
 	"opsmon/app/host/backup"
 	hostlog "opsmon/app/host/log"
 	"opsmon/app/services"
@@ -106,6 +107,9 @@ type options struct {
 	serve  func(*http.Server)
 	rate   int          // signals a second of one device; 0: the usual
 	log    *slog.Logger // nil: a book of everything
+	gate   Gate
+	more   []route // operations of the test
+	most   int     // results of a figure; 0: the usual
 	wrap   func(http.Handler) http.Handler
 }
 
@@ -137,7 +141,11 @@ func newServer(t testing.TB, o options) *server {
 		return backup.Config{Store: s.store, Version: "test", WorkFactor: 10}, nil
 	}
 	from, _ := source()
-	s.api = New(Config{
+	if o.most > 0 {
+		s.Reports = report.New(report.Config{Floor: s.Floor, Signals: s.Signals, MostResults: o.most})
+	}
+	s.api = newAPI(Config{
+		Gate:     o.gate,
 		Restorer: s.restorer,
 		Backups: Backups{
 			Folder: s.folder, Scheduled: func() bool { return true }, Scratch: t.TempDir(), Source: source, Prepare: func() error { return nil }, Clock: s.clock.now, Note: s.note,
@@ -169,11 +177,10 @@ func newServer(t testing.TB, o options) *server {
 				Certificate: &CertificateStatus{EndsAt: "2027-12-22T08:15:30.000Z", Fingerprint: "3F:8A", Problems: []string{"it ends soon"}},
 			}
 		},
-	})
-	s.api.streams.times.life = 20 * time.Millisecond // of streams that a test waits for the end of
-	table := s.api.routes()
-	for i := range table {
-		s.routes = append(s.routes, &table[i])
+	}, o.more...)
+	s.api.events.streams.times.life = 20 * time.Millisecond // of streams that a test waits for the end of
+	for i := range s.api.table {
+		s.routes = append(s.routes, &s.api.table[i])
 	}
 	if !o.empty {
 		s.setupCode = ""

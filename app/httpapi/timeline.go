@@ -11,10 +11,10 @@ import (
 )
 
 // timelineRoutes returns the operations on timelines.
-func timelineRoutes() []route {
+func (api *figuresAPI) timelineRoutes() []route {
 	return []route{
 		{
-			method: http.MethodGet, path: "/timeline", handle: getTimeline,
+			method: http.MethodGet, path: "/timeline", handle: api.getTimeline,
 			query: []string{"stationcode", "from", "to", "rangecode", "points", "archived"},
 			text: openapi.Operation{
 				ID: "getTimeline", Tag: "Monitoring", Summary: "Read a station's timeline",
@@ -160,7 +160,7 @@ var (
 )
 
 // getTimeline handles GET /timeline: the data of a chart of a station.
-func getTimeline(c *call) (reply, error) {
+func (api *figuresAPI) getTimeline(c *call) (reply, error) {
 	points := c.number("points", usualPoints, 1, report.MostPoints)
 	x, err := c.chooseOne(report.LongestDetail)
 	if err != nil {
@@ -170,7 +170,7 @@ func getTimeline(c *call) (reply, error) {
 		return reply{}, err
 	}
 	a := &x.Stations[0]
-	chart, final, err := c.api.cfg.Reports.Timeline(c.r.Context(), c.p.AccountID, a, points)
+	chart, final, err := api.Reports.Timeline(c.r.Context(), c.p.AccountID, a, points)
 	if err != nil {
 		return reply{}, err
 	}

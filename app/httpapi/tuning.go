@@ -11,10 +11,10 @@ import (
 )
 
 // tuningRoutes returns the operations on standstills and other settings.
-func tuningRoutes() []route {
+func (api *figuresAPI) tuningRoutes() []route {
 	return []route{
 		{
-			method: http.MethodGet, path: "/analysis/standstill", handle: getStandstill,
+			method: http.MethodGet, path: "/analysis/standstill", handle: api.getStandstill,
 			query: []string{"stationcode", "from", "to", "rangecode", "archived", "limit"},
 			text: openapi.Operation{
 				ID: "getStandstill", Tag: "Monitoring", Summary: "List a station's standstills",
@@ -37,7 +37,7 @@ func tuningRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/analysis/tuning", handle: postTuning, body: true, role: auth.Supervisor,
+			method: http.MethodPost, path: "/analysis/tuning", handle: api.postTuning, body: true, role: auth.Supervisor,
 			text: openapi.Operation{
 				ID: "tune", Tag: "Monitoring", Summary: "Try other settings on a station's past",
 				About: "The body is that of `POST /correction`, for one station and at most 31 days. The answer has " +
@@ -83,7 +83,7 @@ type standstillView struct {
 }
 
 // getStandstill handles GET /analysis/standstill: the standstills of a station in scheduled production, however short.
-func getStandstill(c *call) (reply, error) {
+func (api *figuresAPI) getStandstill(c *call) (reply, error) {
 	limit := c.number("limit", mostStandstills, 1, mostStandstills)
 	x, err := c.chooseOne(correction.LongestTuning)
 	if err != nil {
@@ -93,7 +93,7 @@ func getStandstill(c *call) (reply, error) {
 		return reply{}, err
 	}
 	a := &x.Stations[0]
-	found, err := c.api.cfg.Reports.Standstills(c.r.Context(), c.p.AccountID, a, limit)
+	found, err := api.Reports.Standstills(c.r.Context(), c.p.AccountID, a, limit)
 	if err != nil {
 		return reply{}, err
 	}
@@ -108,15 +108,15 @@ func getStandstill(c *call) (reply, error) {
 }
 
 // postTuning handles POST /analysis/tuning: figures of a station with other settings. It stores nothing.
-func postTuning(c *call) (reply, error) {
-	in, err := c.correction()
+func (api *figuresAPI) postTuning(c *call) (reply, error) {
+	in, err := api.correction(c)
 	if err != nil {
 		return reply{}, err
 	}
 	if err := c.slot(); err != nil {
 		return reply{}, err
 	}
-	tuning, err := c.api.cfg.Corrections.Tune(c.r.Context(), c.p, in)
+	tuning, err := api.Corrections.Tune(c.r.Context(), c.p, in)
 	if err != nil {
 		return reply{}, err
 	}

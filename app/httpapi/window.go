@@ -16,10 +16,10 @@ import (
 )
 
 // windowRoutes returns the operations on windows.
-func windowRoutes() []route {
+func (api *figuresAPI) windowRoutes() []route {
 	return []route{
 		{
-			method: http.MethodGet, path: "/station-window", handle: getStationWindows,
+			method: http.MethodGet, path: "/station-window", handle: api.getStationWindows,
 			query: append(chosenBy(), "resolution", "limit", "skip"),
 			text: openapi.Operation{
 				ID: "listWindows", Tag: "Monitoring", Summary: "List windows",
@@ -108,7 +108,7 @@ type window struct {
 }
 
 // resolution parses the requested length of windows.
-func (c *call) resolution() report.Resolution {
+func resolution(c *call) report.Resolution {
 	name := c.query("resolution")
 	r, ok := report.ParseResolution(name)
 	if !ok {
@@ -118,9 +118,9 @@ func (c *call) resolution() report.Resolution {
 }
 
 // getStationWindows handles GET /station-window.
-func getStationWindows(c *call) (reply, error) {
+func (api *figuresAPI) getStationWindows(c *call) (reply, error) {
 	limit, skip := c.page(mostWindows, mostWindows)
-	by := c.resolution()
+	by := resolution(c)
 	x, err := c.choose(report.LongestDetail, "")
 	if err != nil {
 		return reply{}, err
@@ -128,7 +128,7 @@ func getStationWindows(c *call) (reply, error) {
 	if err := c.long(x, longDetail); err != nil {
 		return reply{}, err
 	}
-	all, err := c.api.cfg.Reports.Windows(x, by)
+	all, err := api.Reports.Windows(x, by)
 	if err != nil {
 		return reply{}, err
 	}

@@ -100,7 +100,7 @@ func failed(err error) reply {
 }
 
 // write sends a reply and returns its status.
-func (a *API) write(w http.ResponseWriter, r *http.Request, out reply) int {
+func (a *restAPI) write(w http.ResponseWriter, r *http.Request, out reply) int {
 	h := w.Header()
 	h["X-Content-Type-Options"] = nosniff
 	for _, c := range out.cookies {
@@ -154,9 +154,14 @@ func (a *API) write(w http.ResponseWriter, r *http.Request, out reply) int {
 	return status
 }
 
+// fail answers with an error where send finds one before it has written anything.
+func (c *call) fail(w http.ResponseWriter, r *http.Request, err error) int {
+	return c.api.write(w, r, failed(err))
+}
+
 // time returns the floor's time, ms. A tablet that was offline sends its past actions in this time, whatever its own
 // clock shows.
-func (a *API) time() int64 {
+func (a *restAPI) time() int64 {
 	if a.cfg.Floor == nil {
 		return time.Now().UnixMilli()
 	}
@@ -165,7 +170,7 @@ func (a *API) time() int64 {
 
 // writeStream runs a long operation and streams its progress. An error is sent at the end of the stream, in the format
 // of an error's body.
-func (a *API) writeStream(w http.ResponseWriter, r *http.Request, run func(context.Context, *control.Stream) (any, error)) int {
+func (a *restAPI) writeStream(w http.ResponseWriter, r *http.Request, run func(context.Context, *control.Stream) (any, error)) int {
 	h := w.Header()
 	h["Cache-Control"] = noStore
 	h.Set("Content-Type", control.StreamType)
@@ -192,7 +197,7 @@ func (a *API) writeStream(w http.ResponseWriter, r *http.Request, run func(conte
 	return status
 }
 
-func (a *API) writeRepresentation(w http.ResponseWriter, r *http.Request, rep *account.Representation) int {
+func (a *restAPI) writeRepresentation(w http.ResponseWriter, r *http.Request, rep *account.Representation) int {
 	h := w.Header()
 	h["Cache-Control"] = revalidate
 	h["Vary"] = varyAll
@@ -224,14 +229,14 @@ func (a *API) writeRepresentation(w http.ResponseWriter, r *http.Request, rep *a
 }
 
 // allow extends the write deadline for a large answer to a slow tablet; the server's own deadline is for small ones.
-func (a *API) allow(w http.ResponseWriter, size int) {
+func (a *restAPI) allow(w http.ResponseWriter, size int) {
 	if size > bodyLimit {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(time.Minute + time.Duration(size/slowestWriteBytes)*time.Second))
 	}
 }
 
 // send writes a body. A client that has disconnected is not an error.
-func (a *API) send(w http.ResponseWriter, parts ...[]byte) {
+func (a *restAPI) send(w http.ResponseWriter, parts ...[]byte) {
 	for _, part := range parts {
 		if _, err := w.Write(part); err != nil {
 			a.log.Debug("answer not taken", slog.Any("error", err))
