@@ -51,7 +51,7 @@ func (api *configurationAPI) accountRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: "/account", handle: api.getAccount,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "getAccount", Tag: "Account", Summary: "Read the account",
 				About: "The account with its whole configuration. Fields that are not set are null. Only admins see " +
 					"`warehousePassword`. The entity tag is the number of the configuration's revision: send it " +
@@ -61,7 +61,7 @@ func (api *configurationAPI) accountRoutes() []route {
 		},
 		{
 			method: http.MethodPost, path: "/account", handle: api.postAccount, role: auth.Member,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "updateAccount", Tag: "Account", Summary: "Change fields of the account",
 				About: "Absent fields stay as they are; null clears a field. A body that changes nothing succeeds " +
 					"and makes no revision. Send `dashboardConfig` as a string that holds a JSON object. The " +
@@ -73,7 +73,7 @@ func (api *configurationAPI) accountRoutes() []route {
 		},
 		{
 			method: http.MethodGet, path: "/account/manifest", handle: api.getManifest,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "getManifest", Tag: "Account", Summary: "Read the manifest",
 				About: "The document as a file to keep or edit, without an envelope. The order of lists and the " +
 					"digits of numbers are those that were sent. It holds no secrets.",
@@ -83,7 +83,7 @@ func (api *configurationAPI) accountRoutes() []route {
 		{
 			method: http.MethodPut, path: "/account/manifest", handle: api.putManifest, role: auth.Member,
 			query: []string{"dryrun", "note"}, limit: manifestLimit,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "applyManifest", Tag: "Account", Summary: "Replace the manifest",
 				About: "The document is the complete configuration: a field that it lacks is cleared. It is checked " +
 					"first, and all problems are listed at once. Equal content makes no revision. With " +
@@ -98,7 +98,7 @@ func (api *configurationAPI) accountRoutes() []route {
 		{
 			method: http.MethodGet, path: "/account/manifest/revisions", handle: api.getRevisions,
 			query: []string{"limit", "skip"},
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "listRevisions", Tag: "Account", Summary: "List the revisions of the configuration",
 				About: "Every accepted change makes a revision. The newest comes first. Revisions are never " +
 					"overwritten.",
@@ -109,7 +109,7 @@ func (api *configurationAPI) accountRoutes() []route {
 		},
 		{
 			method: http.MethodGet, path: "/account/manifest/revisions/:revision", handle: api.getRevision,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "getRevision", Tag: "Account", Summary: "Read the manifest of a revision",
 				About:  "The document as it was, without an envelope.",
 				Answer: "The manifest of that revision.", Form: openapi.FormBare, Gives: "Manifest", Also: []int{404},
@@ -119,7 +119,7 @@ func (api *configurationAPI) accountRoutes() []route {
 		{
 			method: http.MethodGet, path: "/account/manifest/revisions/:revision/changes", handle: api.getRevisionChanges,
 			query: []string{"from"},
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "compareRevisions", Tag: "Account", Summary: "Compare a revision with another",
 				About: "The changes that lead from the revision `from` (default: the previous one) to this one, in " +
 					"the form of `PUT /account/manifest`. `from` may be the later one: the answer then lists " +
@@ -138,7 +138,7 @@ func (api *configurationAPI) accountRoutes() []route {
 		{
 			method: http.MethodPost, path: "/account/manifest/revisions/:revision/restore", handle: api.postRestore,
 			role: auth.Member, query: []string{"note"},
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "restoreRevision", Tag: "Account", Summary: "Restore a revision",
 				About: "Makes a new revision with the manifest of an earlier one. It is checked like any other " +
 					"manifest.\n\n409: as for `PUT /account/manifest`.",

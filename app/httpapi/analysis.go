@@ -12,7 +12,7 @@ func (api *figuresAPI) analysisRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: "/pareto", handle: api.getPareto, query: chosenBy(),
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "getPareto", Tag: "Monitoring", Summary: "List downtime by cause",
 				About: "The longest comes first. Only the part of a stop that lies in the range counts. Downtime " +
 					"without a cause is a line of its own.",
@@ -22,7 +22,7 @@ func (api *figuresAPI) analysisRoutes() []route {
 		},
 		{
 			method: http.MethodGet, path: "/analysis/cycletime", handle: api.getCycleTimes, query: chosenBy(),
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "getCycleTimes", Tag: "Monitoring", Summary: "List cycle times",
 				About: "Measured from one signal to the next while a station ran on the same schedule, without a " +
 					"stop, a pause or missing data in between. The range may be at most 31 days. A signal that " +

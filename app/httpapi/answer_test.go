@@ -335,7 +335,9 @@ func (a *answer) text(path ...string) string {
 
 // details returns the details of a 400.
 func (a *answer) details() []errdefs.Detail {
-	var f failure
+	var f struct {
+		Details []errdefs.Detail `json:"details"`
+	}
 	_ = json.Unmarshal(a.body, &f)
 	return f.Details
 }

@@ -78,14 +78,14 @@ func (api *applianceAPI) serviceRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: "/health", handle: getHealth, access: open, storeless: true,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "getHealth", Tag: "Health Check", Summary: "Check that the process is alive",
 				Answer: "The process is alive.", Form: openapi.FormDone,
 			},
 		},
 		{
 			method: http.MethodGet, path: "/ready", handle: api.getReady, access: open, storeless: true,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "getReady", Tag: "Health Check", Summary: "Check that requests can be served",
 				About: "503 while the service cannot serve requests. Admins, and callers on the machine itself, " +
 					"also get the reason, or `result` with what else needs attention.",
@@ -98,7 +98,7 @@ func (api *applianceAPI) serviceRoutes() []route {
 		},
 		{
 			method: http.MethodGet, path: "/metrics", handle: getMetrics, bearer: true,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "getMetrics", Tag: "Health Check", Summary: "Read metrics",
 				About:  "Metrics in Prometheus's text format. The API key may also be sent as a bearer token.",
 				Answer: "The metrics.", Form: openapi.FormText,

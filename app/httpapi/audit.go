@@ -23,7 +23,7 @@ func (api *configurationAPI) auditRoutes() []route {
 		{
 			method: http.MethodGet, path: "/audit", handle: api.getAudit, role: auth.Admin,
 			query: []string{"search", "action", "from", "to", "before", "limit", "skip"},
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "listAudit", Tag: "Admin", Summary: "List the audit records",
 				About: "Every change makes a record: what changed, when and by whom. The newest comes first. With " +
 					"`search`, `action`, `from` or `to` one request examines 50,000 records at most; " +
@@ -51,7 +51,7 @@ func (api *configurationAPI) auditRoutes() []route {
 		{
 			method: http.MethodGet, path: "/audit/export", handle: api.exportAudit, role: auth.Admin,
 			query: []string{"search", "action", "from", "to"},
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "exportAudit", Tag: "Admin", Summary: "Export the audit as CSV",
 				About: "A file by RFC 4180 with column names in the first line, streamed, newest record first. The " +
 					"detail is JSON. Text that a spreadsheet would take for a formula is preceded by an " +

@@ -22,7 +22,7 @@ func (api *applianceAPI) backupRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: "/backup", handle: api.getBackups, role: auth.Admin,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "getBackups", Tag: "Admin", Summary: "List backups",
 				About: "Backups made here were verified when they were made. An encrypted backup from elsewhere is " +
 					"verified by `POST /backup/{name}/verify`, or before it is restored. `problem` is the reason " +
@@ -34,7 +34,7 @@ func (api *applianceAPI) backupRoutes() []route {
 		},
 		{
 			method: http.MethodPost, path: "/backup", handle: api.postBackup, role: auth.Admin,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "makeBackup", Tag: "Admin", Summary: "Make a backup",
 				About: "Makes a backup in the folder, encrypted like the scheduled ones, while the service keeps " +
 					"running. The answer comes when the backup is verified.",
@@ -44,14 +44,14 @@ func (api *applianceAPI) backupRoutes() []route {
 		},
 		{
 			method: http.MethodGet, path: "/backup/:name", handle: api.getBackup, role: auth.Admin,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "downloadBackup", Tag: "Admin", Summary: "Download a backup",
 				Answer: "The file.", Form: openapi.FormFile, Also: []int{404},
 			},
 		},
 		{
 			method: http.MethodPut, path: "/backup/:name", handle: api.putBackup, role: auth.Admin,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "uploadBackup", Tag: "Admin", Summary: "Upload a backup",
 				About: "Adds a backup to the folder, from where it can be restored: the way to another PC. Its " +
 					"checksums are compared; those of an encrypted backup when it is verified or restored.",
@@ -61,7 +61,7 @@ func (api *applianceAPI) backupRoutes() []route {
 		},
 		{
 			method: http.MethodDelete, path: "/backup/:name", handle: api.deleteBackup, role: auth.Admin,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "deleteBackup", Tag: "Admin", Summary: "Remove a backup",
 				About:  "409: the newest scheduled backup cannot be removed.",
 				Answer: "Removed.", Form: openapi.FormEmpty, Also: []int{404, 409},
@@ -69,7 +69,7 @@ func (api *applianceAPI) backupRoutes() []route {
 		},
 		{
 			method: http.MethodPost, path: "/backup/:name/verify", handle: api.verifyBackup, role: auth.Admin,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "verifyBackup", Tag: "Admin", Summary: "Verify a backup",
 				About: "Reads the whole backup, then opens, checks and counts the store in it. 409: the backup is " +
 					"damaged; the message names the damaged part.",
@@ -82,7 +82,7 @@ func (api *applianceAPI) backupRoutes() []route {
 		},
 		{
 			method: http.MethodPost, path: "/backup/:name/restore", handle: api.restoreBackup, role: auth.Admin,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "restoreBackup", Tag: "Admin", Summary: "Restore a backup",
 				About: "Replaces the store with the backup's. Every change since the backup is lost, in all " +
 					"accounts. The backup is verified first; then requests get 503 for a moment. API keys are " +

@@ -161,11 +161,17 @@ func benchAccount(b *testing.B, stations, skus int) (*server, string, *account.R
 	return s, s.key("large", "admin@large.example"), snap.Answer(true)
 }
 
+var (
+	nosniffFloor    = []string{"nosniff"}
+	revalidateFloor = []string{"private, no-cache"}
+	varyFloor       = []string{"Accept-Encoding, Cookie, X-API-KEY"}
+)
+
 // ourHeaders sets the headers of the service's answers, so the lower bound writes as much.
 func ourHeaders(w http.ResponseWriter, rep *account.Representation) {
 	h := w.Header()
 	h["X-Request-Id"] = []string{"mwpy1xlp-1"}
-	h["X-Content-Type-Options"], h["Cache-Control"], h["Vary"], h["Etag"] = nosniff, revalidate, varyAll, []string{rep.ETag}
+	h["X-Content-Type-Options"], h["Cache-Control"], h["Vary"], h["Etag"] = nosniffFloor, revalidateFloor, varyFloor, []string{rep.ETag}
 }
 
 // BenchmarkGetAccount: GET /account with a key against a bare net/http handler that writes the same bytes. Goal 0.85.

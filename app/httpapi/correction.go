@@ -18,7 +18,7 @@ func (api *figuresAPI) correctionRoutes() []route {
 		{
 			method: http.MethodGet, path: "/correction", handle: api.getCorrections, role: auth.Admin,
 			query: []string{"limit", "skip"},
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "listCorrections", Tag: "Admin", Summary: "List corrections",
 				About:  "The newest comes first. Undone corrections are included.",
 				Answer: "A page of corrections.", Form: openapi.FormPage, Gives: "Correction", Also: []int{400},
@@ -28,7 +28,7 @@ func (api *figuresAPI) correctionRoutes() []route {
 		{
 			method: http.MethodPost, path: "/correction", handle: api.postCorrection, body: true, role: auth.Admin,
 			once: true, desk: true, query: []string{"dryrun"},
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "makeCorrection", Tag: "Admin", Summary: "Correct the past configuration of stations",
 				About: "Changes thresholds, shifts, rates, SKUs or reasons for a past range, whatever the manifest " +
 					"said then. Signals, schedules and what people entered stay; the figures are calculated " +
@@ -47,7 +47,7 @@ func (api *figuresAPI) correctionRoutes() []route {
 		{
 			method: http.MethodPost, path: "/correction/:correctionId/undo", handle: api.postCorrectionUndo,
 			role: auth.Admin, once: true, desk: true, query: []string{"dryrun"},
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "undoCorrection", Tag: "Admin", Summary: "Undo a correction",
 				About: "The figures become what they would be without the correction, which stays in the list. With " +
 					"`dryrun` the answer shows the effect. A request that is repeated with its `Idempotency-Key` " +

@@ -15,7 +15,7 @@ func cronRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: "/cron", handle: getCron, query: []string{"pattern", "timezone", "count"},
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "readCron", Tag: "Monitoring", Summary: "Explain a cron pattern",
 				About: "The pattern in words, its next fires in a time zone, and the shortest time between two " +
 					"fires, including clock changes: `availableBeforeDeadlineMinutes` must be shorter. The " +

@@ -56,7 +56,7 @@ func timeText(t *instant.Time) string {
 
 func whole(n int64) string { return strconv.FormatInt(n, 10) }
 
-func text(s *string) string {
+func orEmpty(s *string) string {
 	if s == nil {
 		return ""
 	}

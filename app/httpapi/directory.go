@@ -13,7 +13,7 @@ func (api *configurationAPI) directoryRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: "/directory", handle: api.getDirectory,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "getDirectory", Tag: "Account", Summary: "Read the names of plants, stations, SKUs and reasons",
 				About: "Names by code, the shift patterns of stations, and the settings needed to show times and " +
 					"money: what a page needs besides figures, without the whole manifest.",

@@ -15,7 +15,7 @@ func (api *figuresAPI) energyRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: "/energy", handle: api.getEnergy, query: append(chosenBy(), "by"),
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "getEnergy", Tag: "Monitoring", Summary: "Read energy, cost and CO2",
 				About: "Cost and CO2 use the account's prices and factors of that time. Energy that was not " +
 					"measured is null, never 0. `coverage` is the share of the stations' time for which a sum " +

@@ -22,7 +22,7 @@ func (api *eventsAPI) Routes() []route {
 		{
 			method: http.MethodGet, path: "/events", handle: api.getEvents,
 			query: []string{"types", "stationcodes", "plantcode"},
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "getEvents", Tag: "Event", Summary: "Follow changes",
 				About: "Server-sent events, for as long as the client stays connected. Each event has an `id`, a " +
 					"type, and as `data` what changed, in the form in which it is read:\n\n- `station`: a " +

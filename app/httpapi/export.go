@@ -25,7 +25,7 @@ func (api *figuresAPI) exportRoutes() []route {
 		{
 			method: http.MethodGet, path: "/export/:table", handle: api.getExport,
 			query: append(chosenBy(), "resolution"),
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "exportTable", Tag: "Monitoring", Summary: "Export a table as CSV",
 				About: "A file by RFC 4180 with column names in the first line, streamed. Text that a spreadsheet " +
 					"would take for a formula is preceded by an apostrophe. If the connection breaks, rows are " +
@@ -168,18 +168,18 @@ func (api *figuresAPI) exportTasks(c *call) func(x *report.Selection) (*table, e
 
 func taskCells(v *task.View) []string {
 	return []string{
-		v.ID, v.StationCode, string(v.State), string(v.Trigger), v.TaskCode, v.Title, text(v.TaskListCode), text(v.TaskListName), text(v.ScheduleID),
-		timeText(&v.AvailableAt), timeText(v.DeadlineAt), text(v.StartedBy), timeText(v.CompletedAt), timeText(v.RecordedAt), text(v.CompletedBy), text(v.Note),
+		v.ID, v.StationCode, string(v.State), string(v.Trigger), v.TaskCode, v.Title, orEmpty(v.TaskListCode), orEmpty(v.TaskListName), orEmpty(v.ScheduleID),
+		timeText(&v.AvailableAt), timeText(v.DeadlineAt), orEmpty(v.StartedBy), timeText(v.CompletedAt), timeText(v.RecordedAt), orEmpty(v.CompletedBy), orEmpty(v.Note),
 	}
 }
 
 func (w *window) cells() []string {
 	return []string{
 		w.StationCode, w.WindowStartAt, w.WindowEndAt, whole(w.TotalMs), whole(w.ShiftMs), whole(w.ScheduledProductionMs), whole(w.ScheduledNonProductionMs),
-		whole(w.OutOfShiftMs), whole(w.NoDataMs), whole(w.DowntimeMs), whole(w.SlowMs), whole(w.ProductiveMs), whole(w.IdleMs), text(w.DowntimeSince),
+		whole(w.OutOfShiftMs), whole(w.NoDataMs), whole(w.DowntimeMs), whole(w.SlowMs), whole(w.ProductiveMs), whole(w.IdleMs), orEmpty(w.DowntimeSince),
 		decimal(&w.ProductionGoodCount), decimal(&w.ProductionBadCount), decimal(w.ProductionIdealCount), decimal(w.ProductionTargetCount), decimal(w.LineSpeedAvg),
 		decimal(w.LineSpeedTarget), decimal(w.ElectricalKwh), whole(w.ElectricalKnownMs), decimal(w.RSSIAvg), strconv.FormatBool(w.IsAlive), strings.Join(w.ScheduleIDs, " "),
-		strings.Join(w.IssueIDs, " "), strings.Join(w.ReasonCodes, " "), strings.Join(w.ErrorCodes, " "), text(w.SKUCode), whole(w.ManifestRevision), text(w.ShiftName),
+		strings.Join(w.IssueIDs, " "), strings.Join(w.ReasonCodes, " "), strings.Join(w.ErrorCodes, " "), orEmpty(w.SKUCode), whole(w.ManifestRevision), orEmpty(w.ShiftName),
 		decimal(&w.UnscheduledGoodCount), decimal(&w.UnscheduledBadCount), decimal(&w.NoDataGoodCount), decimal(&w.NoDataBadCount),
 	}
 }

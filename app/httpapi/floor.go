@@ -42,7 +42,7 @@ func (api *figuresAPI) stationRoutes() []route {
 		{
 			method: http.MethodGet, path: "/station", handle: api.getStations,
 			query: []string{"plantcode", "groupcode", "stationcodes", "archived"},
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "listStations", Tag: "Station", Summary: "Read the present state of stations",
 				About: "Each station with its status and since when, its running schedules and their counts, its " +
 					"speed, its open stops, and the figures of the shift so far. Energy meters are included only " +
@@ -56,7 +56,7 @@ func (api *figuresAPI) stationRoutes() []route {
 		},
 		{
 			method: http.MethodGet, path: "/station/:stationCode", handle: api.getStation,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "getStation", Tag: "Station", Summary: "Read a station's configuration",
 				About: "The station's configuration with everything that it inherits from its group, plant and " +
 					"account: each flag with the level that decided it, reasons, Task lists with their Tasks, " +

@@ -44,7 +44,7 @@ func (c *call) act(name schema.Name, optional bool, in any, fn func(w *floor.Wor
 	return reply{}, c.invalid(problems)
 }
 
-// onceOrDry is once. With dryrun=true the write is checked and answered, but nothing is stored, including the
+// onceOrDry is runOnce. With dryrun=true the write is checked and answered, but nothing is stored, including the
 // idempotency key.
 func (c *call) onceOrDry(fn func(w *floor.Work) (result any, err error)) (reply, error) {
 	dry, err := c.dryRun()
@@ -52,7 +52,7 @@ func (c *call) onceOrDry(fn func(w *floor.Work) (result any, err error)) (reply,
 		return reply{}, err
 	}
 	if !dry {
-		return c.once(fn)
+		return c.runOnce(fn)
 	}
 	var result any
 	if err := c.api.cfg.Floor.Try(c.p.AccountID, func(w *floor.Work) (err error) {
@@ -64,9 +64,9 @@ func (c *call) onceOrDry(fn func(w *floor.Work) (result any, err error)) (reply,
 	return ok(result)
 }
 
-// once runs a floor write in one transaction of the account's worker and replies with its result, or 204 for a nil
+// runOnce runs a floor write in one transaction of the account's worker and replies with its result, or 204 for a nil
 // result. A write with an idempotency key that was used before is not repeated; it gets the recorded answer.
-func (c *call) once(fn func(w *floor.Work) (result any, err error)) (reply, error) {
+func (c *call) runOnce(fn func(w *floor.Work) (result any, err error)) (reply, error) {
 	if err := c.writable(); err != nil {
 		return reply{}, err
 	}

@@ -19,7 +19,7 @@ func (api *workAPI) issueRoutes() []route {
 		{
 			method: http.MethodGet, path: "/issue", handle: api.getIssues,
 			query: append(chosenBy(), "limit", "skip", "type", "open", "uncaused"),
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "listIssues", Tag: "Issue", Summary: "List stops, slow periods and manual downtimes",
 				About: "Issues that overlap the range, complete, latest first. The default range is today's " +
 					"production day. Issues are calculated from signals, and calculated again when late signals " +
@@ -47,7 +47,7 @@ func (api *workAPI) issueRoutes() []route {
 		},
 		{
 			method: http.MethodPost, path: "/issue", handle: api.postIssue, body: true, role: auth.Operator, once: true,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "manualDowntime", Tag: "Issue", Summary: "Start, end or record a manual downtime",
 				About: "Without `endAt`, manual downtime starts at `startAt` or now. With only `endAt`, the current " +
 					"one ends. With both, a past one is recorded: up to 24 hours back, by a supervisor up to 31 " +
@@ -61,7 +61,7 @@ func (api *workAPI) issueRoutes() []route {
 		{
 			method: http.MethodPost, path: "/issue/:issueId/acknowledge", handle: api.acknowledgeIssue, body: true,
 			role: auth.Operator, once: true,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "acknowledgeIssue", Tag: "Issue", Summary: "Acknowledge a stop",
 				About: "The body is optional, except for tablets, which must send initials. 409: the stop was " +
 					"acknowledged before.",
@@ -72,7 +72,7 @@ func (api *workAPI) issueRoutes() []route {
 		{
 			method: http.MethodPost, path: "/issue/:issueId/estimate", handle: api.estimateIssue, body: true,
 			role: auth.Operator, once: true,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "estimateIssue", Tag: "Issue", Summary: "Estimate the end of a stop",
 				About:  "409: the stop has ended.",
 				Answer: "The stop as it is now.", Body: schema.IssueEstimate, Form: openapi.FormResult, Gives: "Issue",
@@ -82,7 +82,7 @@ func (api *workAPI) issueRoutes() []route {
 		{
 			method: http.MethodPost, path: "/issue/:issueId/escalate", handle: api.escalateIssue, body: true,
 			role: auth.Operator, once: true,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "escalateIssue", Tag: "Issue", Summary: "Escalate a stop",
 				About:  "The level is 1 to 5. 409: the stop has 200 events already, the maximum.",
 				Answer: "The stop as it is now.", Body: schema.IssueEscalate, Form: openapi.FormResult, Gives: "Issue",
@@ -92,7 +92,7 @@ func (api *workAPI) issueRoutes() []route {
 		{
 			method: http.MethodPost, path: "/issue/:issueId/cause", handle: api.causeIssue, body: true,
 			role: auth.Operator, once: true,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "nameIssue", Tag: "Issue", Summary: "Set the cause of a stop",
 				About: "The reason must be available at the station, be for downtime, and not be a heading. null " +
 					"removes the cause that people set. An open stop can have one too. `partStartAt` selects one " +
@@ -104,7 +104,7 @@ func (api *workAPI) issueRoutes() []route {
 		{
 			method: http.MethodPost, path: "/issue/:issueId/split", handle: api.splitIssue, body: true,
 			role: auth.Operator, once: true,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "splitIssue", Tag: "Issue", Summary: "Split a stop",
 				About:  "The new parts replace the existing ones. Figures change at once.",
 				Answer: "The stop as it is now.", Body: schema.IssueSplit, Form: openapi.FormResult, Gives: "Issue",
@@ -114,7 +114,7 @@ func (api *workAPI) issueRoutes() []route {
 		{
 			method: http.MethodPost, path: "/issue/:issueId/exclude", handle: api.excludeIssue, body: true,
 			role: auth.Supervisor, once: true,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "excludeIssue", Tag: "Issue", Summary: "Exclude a stop from figures",
 				About: "The time of an excluded stop is in no numerator and no denominator, like time without data. " +
 					"`excludedMs` of `GET /oee` is the amount; `coverage` does not change. The stop's windows " +

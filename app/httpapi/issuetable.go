@@ -49,17 +49,17 @@ func (api *figuresAPI) exportIssues(c *call) func(x *report.Selection) (*table, 
 
 func issueCells(v *issue.View, p *issue.PartView) []string {
 	cells := []string{
-		v.ID, v.Type, v.StationCode, timeText(&v.StartAt), timeText(v.EndAt), timeText(&p.StartAt), timeText(p.EndAt), whole(p.DurationMs), text(p.CauseCode), text(p.CauseFrom),
-		strconv.FormatBool(p.Excluded), text(v.ScheduleID), text(v.SKUCode), "", "", "", "", "", "", strconv.FormatBool(v.Orphaned), text(v.Note),
+		v.ID, v.Type, v.StationCode, timeText(&v.StartAt), timeText(v.EndAt), timeText(&p.StartAt), timeText(p.EndAt), whole(p.DurationMs), orEmpty(p.CauseCode), orEmpty(p.CauseFrom),
+		strconv.FormatBool(p.Excluded), orEmpty(v.ScheduleID), orEmpty(v.SKUCode), "", "", "", "", "", "", strconv.FormatBool(v.Orphaned), orEmpty(v.Note),
 	}
 	if a := v.Acknowledged; a != nil {
-		cells[13], cells[14], cells[15] = timeText(&a.At), a.By, text(a.Initials)
+		cells[13], cells[14], cells[15] = timeText(&a.At), a.By, orEmpty(a.Initials)
 	}
 	if e := v.Estimate; e != nil {
 		cells[16] = timeText(&e.ExpectedEndAt)
 	}
 	if e := v.Escalation; e != nil {
-		cells[17], cells[18] = strconv.Itoa(e.Level), text(e.Note)
+		cells[17], cells[18] = strconv.Itoa(e.Level), orEmpty(e.Note)
 	}
 	return cells
 }

@@ -20,7 +20,7 @@ func (api *applianceAPI) logRoutes() []route {
 		{
 			method: http.MethodGet, path: "/appliance/log", handle: api.getLog, role: auth.Admin,
 			query: []string{"level", "before", "limit"},
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "getLog", Tag: "Admin", Summary: "Read the service's log",
 				About: "Lines of the last day, newest first, as far as memory allows: at most 10,000, half of which " +
 					"are reserved for warnings and errors, and 4 MiB. A restart empties it; the operating " +

@@ -16,7 +16,7 @@ func (api *workAPI) messageRoutes() []route {
 		{
 			method: http.MethodGet, path: "/message", handle: api.getMessages,
 			query: []string{"plantcode", "groupcode", "stationcodes", "archived", "open", "limit"},
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "listMessages", Tag: "Message", Summary: "List messages for the next shift",
 				About: "The newest comes first. With `open=true` only messages that are not done. Messages are " +
 					"retained for 31 days, at most 200 for a station.",
@@ -33,7 +33,7 @@ func (api *workAPI) messageRoutes() []route {
 		{
 			method: http.MethodPost, path: "/message", handle: api.postMessage, body: true, role: auth.Operator,
 			once: true,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "postMessage", Tag: "Message", Summary: "Leave a message for the next shift",
 				About: "Shown to everybody who looks at the station until somebody marks it as done.\n\n403: the " +
 					"caller may not act on this station.",
@@ -44,7 +44,7 @@ func (api *workAPI) messageRoutes() []route {
 		{
 			method: http.MethodPost, path: "/message/:messageId/done", handle: api.messageDone, body: true,
 			role: auth.Operator, once: true,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "messageDone", Tag: "Message", Summary: "Mark a message as done",
 				About: "The first caller counts: a message that is done stays unchanged, and the answer shows who " +
 					"marked it.\n\n403: the caller may not act on this station.",

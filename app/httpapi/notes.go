@@ -17,7 +17,7 @@ func (api *workAPI) noteRoutes() []route {
 		{
 			method: http.MethodPost, path: "/station/:stationCode/operator", handle: api.postStationOperator, body: true,
 			role: auth.Operator,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "setOperator", Tag: "Station", Summary: "Set a station's operator",
 				About: "The initials are shown at the station until they are changed or cleared with null. A tablet " +
 					"sets them for its own stations. 400: an energy meter has no operator.",
@@ -28,7 +28,7 @@ func (api *workAPI) noteRoutes() []route {
 		{
 			method: http.MethodPost, path: "/station/:stationCode/alert", handle: api.postStationAlert, body: true,
 			role: auth.Supervisor,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "setAlert", Tag: "Station", Summary: "Set a station's alert",
 				About: "A message shown to everybody who looks at the station, until it expires or is cleared with " +
 					"null. A station has one alert at a time: a new one replaces it.",

@@ -18,7 +18,7 @@ func (api *figuresAPI) oeeRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: "/oee", handle: api.getOEE, query: append(chosenBy(), "by", "profile"),
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "getOEE", Tag: "Monitoring", Summary: "Read OEE, losses and counts",
 				About: "Energy meters, and stations that are only scheduled, are included only when they are named. " +
 					"Ratios are calculated from sums and never averaged: a group's ratios come from the sums of " +

@@ -17,7 +17,7 @@ func (a *API) openAPIRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: "/openapi.json", handle: a.getOpenAPI, access: open, storeless: true,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "getOpenAPI", Tag: "OpenAPI", Summary: "Read this API description",
 				About:  "OpenAPI 3.1, generated from the schemas that requests are checked against.",
 				Answer: "The document.", Form: openapi.FormBare, Gives: "OpenAPIDocument", Tagged: true,
@@ -57,7 +57,7 @@ func described(routes []route) []openapi.Route {
 	for i := range routes {
 		rt := &routes[i]
 		list[i] = openapi.Route{
-			Method: rt.method, Path: rt.path, Operation: rt.text, Open: rt.access == open, Role: rt.role, Query: rt.query,
+			Method: rt.method, Path: rt.path, Operation: rt.operation, Open: rt.access == open, Role: rt.role, Query: rt.query,
 			Bearer: rt.bearer, Once: rt.once, Desk: rt.desk,
 		}
 	}

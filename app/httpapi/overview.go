@@ -14,7 +14,7 @@ func (api *applianceAPI) applianceRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: "/appliance", handle: api.getAppliance, role: auth.Admin,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "getAppliance", Tag: "Admin", Summary: "Read the appliance's state",
 				About: "Version, uptime and address, the certificate, the store and its disk, backups, retention, " +
 					"the clock, and what needs attention. `warnings` has the codes `backup`, `noSchedule`, " +
@@ -27,7 +27,7 @@ func (api *applianceAPI) applianceRoutes() []route {
 		{
 			method: http.MethodPut, path: "/appliance/backup-settings", handle: api.putBackupSettings, body: true,
 			role: auth.Admin,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "changeBackups", Tag: "Admin", Summary: "Change the backup settings",
 				About: "Absent fields stay as they are. The change takes effect at once and is written to " +
 					"`app.yaml`, whose comments and order stay. A backup that is due by the new settings is made " +

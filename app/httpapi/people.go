@@ -16,7 +16,7 @@ func (api *accessAPI) peopleRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: "/key", handle: api.getKeys,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "listKeys", Tag: "ApiKey", Summary: "List API keys",
 				About: "The caller's own keys; for admins, all keys of the account. The keys themselves are never " +
 					"shown.",
@@ -25,7 +25,7 @@ func (api *accessAPI) peopleRoutes() []route {
 		},
 		{
 			method: http.MethodPost, path: "/key", handle: api.postKey, body: true,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "createKey", Tag: "ApiKey", Summary: "Create an API key",
 				About: "The key has the caller's identity and at most the caller's role. It works at once, and only " +
 					"this answer shows it. The body is optional. A person may have 100 keys in an account; one " +
@@ -38,7 +38,7 @@ func (api *accessAPI) peopleRoutes() []route {
 		},
 		{
 			method: http.MethodDelete, path: "/key/:key", handle: api.deleteKey,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "revokeKey", Tag: "ApiKey", Summary: "Revoke an API key",
 				About: "The key stops working at once, on every connection. Revoking a revoked key succeeds. " +
 					"Everybody may revoke their own keys, an admin every key of the account.\n\n400: the key " +
@@ -54,7 +54,7 @@ func (api *accessAPI) peopleRoutes() []route {
 		},
 		{
 			method: http.MethodGet, path: "/user", handle: api.getUsers, role: auth.Admin,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "listUsers", Tag: "User", Summary: "List the users of the account",
 				About: "Users who were added. People on the account's domain who were not added may sign in as " +
 					"`readonly` and are not listed.",
@@ -63,7 +63,7 @@ func (api *accessAPI) peopleRoutes() []route {
 		},
 		{
 			method: http.MethodPost, path: "/user", handle: api.postUser, body: true, role: auth.Admin,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "addUser", Tag: "User", Summary: "Add a user",
 				About:  "409: the address is a user already, or the account is archived.",
 				Answer: "The new user.", Body: schema.UserCreate, Form: openapi.FormResult, Gives: "User", Also: []int{409},
@@ -72,14 +72,14 @@ func (api *accessAPI) peopleRoutes() []route {
 		},
 		{
 			method: http.MethodGet, path: "/user/:email", handle: api.getUser, role: auth.Admin,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "getUser", Tag: "User", Summary: "Read a user",
 				Answer: "The user.", Form: openapi.FormResult, Gives: "User", Also: []int{400, 404}, Sample: userSample,
 			},
 		},
 		{
 			method: http.MethodPut, path: "/user/:email", handle: api.putUser, body: true, role: auth.Admin,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "setUserRole", Tag: "User", Summary: "Change a user's role",
 				About: "Takes effect at once for every session and key of the user. A person on the account's " +
 					"domain who was not added is added.\n\n409: no admin would be left, or the account is " +
@@ -91,7 +91,7 @@ func (api *accessAPI) peopleRoutes() []route {
 		},
 		{
 			method: http.MethodDelete, path: "/user/:email", handle: api.deleteUser, role: auth.Admin,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "removeUser", Tag: "User", Summary: "Remove a user",
 				About: "Ends every key and session of the user at once. An address on the account's domain is " +
 					"refused until it is added again.\n\n409: no admin would be left, or the account is archived.",
@@ -100,7 +100,7 @@ func (api *accessAPI) peopleRoutes() []route {
 		},
 		{
 			method: http.MethodGet, path: "/tablet", handle: api.getTablets, role: auth.Admin,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "listTablets", Tag: "Admin", Summary: "List the tablets",
 				About:  "Including those that are not paired yet.",
 				Answer: "The tablets, by name.", Form: openapi.FormList, Gives: "Tablet",
@@ -111,7 +111,7 @@ func (api *accessAPI) peopleRoutes() []route {
 		},
 		{
 			method: http.MethodPost, path: "/tablet", handle: api.postTablet, body: true, role: auth.Admin,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "pairTablet", Tag: "Admin", Summary: "Add a tablet",
 				About: "Returns a one-time link to open on the tablet within 15 minutes. The tablet is then signed " +
 					"in with its own identity, for its stations only.\n\n409: another tablet has the name, or " +
@@ -125,7 +125,7 @@ func (api *accessAPI) peopleRoutes() []route {
 		},
 		{
 			method: http.MethodDelete, path: "/tablet/:id", handle: api.deleteTablet, role: auth.Admin,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "removeTablet", Tag: "Admin", Summary: "Remove a tablet",
 				About:  "Its session and its link end at once.\n\n409: the account is archived.",
 				Answer: "Removed.", Form: openapi.FormEmpty, Also: []int{404, 409},

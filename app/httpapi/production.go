@@ -16,7 +16,7 @@ func (api *workAPI) productionRoutes() []route {
 		{
 			method: http.MethodGet, path: "/production", handle: api.getProduction,
 			query: append(chosenBy(), "limit", "skip"),
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "listProduction", Tag: "Production", Summary: "List production entries",
 				About: "Entries in the range, by time. The default range is today's production day. Entries never " +
 					"change: a wrong one is reversed by another. An entry that later facts (a late batch, manual " +
@@ -28,7 +28,7 @@ func (api *workAPI) productionRoutes() []route {
 		{
 			method: http.MethodPost, path: "/production", handle: api.postProduction, body: true, role: auth.Operator,
 			once: true,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "enterProduction", Tag: "Production", Summary: "Enter units",
 				About: "Good and bad units that were made (enableManualProduction), good units that turned out bad " +
 					"(enableRejectProduction), or a correction of a count by a difference " +
@@ -45,7 +45,7 @@ func (api *workAPI) productionRoutes() []route {
 		{
 			method: http.MethodPost, path: "/production/:entryId/undo", handle: api.undoProduction, body: true,
 			role: auth.Operator, once: true,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "undoProduction", Tag: "Production", Summary: "Reverse an entry",
 				About: "Makes a counter-entry; both stay in the list. Whoever may make an entry may reverse it " +
 					"while the schedule runs, and an admin later.\n\n403: the flag is off. 409: it was reversed " +

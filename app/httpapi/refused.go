@@ -16,7 +16,7 @@ func (api *workAPI) refusedRoutes() []route {
 		{
 			method: http.MethodGet, path: "/refused", handle: api.getRefused, role: auth.Supervisor,
 			query: []string{"limit", "skip"},
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "listRefused", Tag: "Admin", Summary: "List refused floor writes",
 				About: "Refused requests that had an `Idempotency-Key`, latest first: those of a tablet that was " +
 					"offline, where nobody saw the refusal. Refusals without a key are not listed, as nothing " +

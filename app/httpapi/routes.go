@@ -22,7 +22,7 @@ type route struct {
 	access       access
 	role         auth.Role // the lowest role; the domain checks anything beyond the role
 	handle       func(*call) (reply, error)
-	text         openapi.Operation // its text in the document
+	operation    openapi.Operation // its text in the document
 	query        []string          // names of its query parameters
 	body         bool              // its handler reports problems of the query together with those of the body: decode, act
 	limit        int64             // of the body, bytes; 0: bodyLimit, or strangerLimit without a credential

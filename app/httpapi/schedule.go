@@ -42,7 +42,7 @@ func (api *workAPI) scheduleRoutes() []route {
 		{
 			method: http.MethodGet, path: "/schedule", handle: api.getSchedules,
 			query: append(chosenBy(), "state", "limit", "skip"),
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "listSchedules", Tag: "Schedule", Summary: "List schedules",
 				About: "Schedules that overlap the range, by start. The default range is today's production day. A " +
 					"planned schedule without a known end counts as a moment. Counts change while late signals " +
@@ -54,7 +54,7 @@ func (api *workAPI) scheduleRoutes() []route {
 		{
 			method: http.MethodPost, path: "/schedule", handle: api.postSchedule, body: true, role: auth.Supervisor,
 			once: true, query: []string{"dryrun"},
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "writeSchedule", Tag: "Schedule", Summary: "Create or change a schedule",
 				About: "Without `id`, creates a schedule. With it, changes the fields that are sent: any field of a " +
 					"planned schedule; quantity, end and note of a running one.\n\nWith `dryrun=true` everything " +
@@ -74,7 +74,7 @@ func (api *workAPI) scheduleRoutes() []route {
 		},
 		{
 			method: http.MethodGet, path: "/schedule/:scheduleId", handle: api.getSchedule,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "getSchedule", Tag: "Schedule", Summary: "Read a schedule",
 				Answer: "The schedule.", Form: openapi.FormResult, Gives: "Schedule", Also: []int{404},
 				Sample: scheduleSample,
@@ -83,7 +83,7 @@ func (api *workAPI) scheduleRoutes() []route {
 		{
 			method: http.MethodDelete, path: "/schedule/:scheduleId", handle: api.deleteSchedule, role: auth.Supervisor,
 			once: true,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "deleteSchedule", Tag: "Schedule", Summary: "Delete a planned schedule",
 				About:  "Deleting a deleted schedule succeeds. 409: the schedule has started.",
 				Answer: "Deleted.", Form: openapi.FormEmpty, Also: []int{404, 409},
@@ -92,7 +92,7 @@ func (api *workAPI) scheduleRoutes() []route {
 		{
 			method: http.MethodPost, path: "/schedule/:scheduleId/start", handle: api.startSchedule, body: true,
 			role: auth.Operator, once: true, query: []string{"endrunning"},
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "startSchedule", Tag: "Schedule", Summary: "Start a schedule",
 				About: "A station runs one production and one non-production schedule at a time; the non-production " +
 					"one pauses the other. The body is optional.\n\n403: the schedule moves to another station, " +
@@ -106,7 +106,7 @@ func (api *workAPI) scheduleRoutes() []route {
 		{
 			method: http.MethodPost, path: "/schedule/:scheduleId/end", handle: api.endSchedule, body: true,
 			role: auth.Operator, once: true,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "endSchedule", Tag: "Schedule", Summary: "End a schedule",
 				About: "Ending a schedule before its planned end cuts it short. The body is optional.\n\n403: it " +
 					"would be cut short, and enableScheduleCutShort is off. 409: the schedule does not run.",
@@ -117,7 +117,7 @@ func (api *workAPI) scheduleRoutes() []route {
 		{
 			method: http.MethodPost, path: "/schedule/:scheduleId/move", handle: api.moveSchedule, body: true,
 			role: auth.Supervisor, once: true, query: []string{"dryrun"},
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "moveSchedule", Tag: "Schedule", Summary: "Move a planned schedule",
 				About: "To another station where enableDragBetweenStationsOnGantt is on, or within the group where " +
 					"enableScheduleStationFlexibility is; or to another time. A planned end moves with the " +
@@ -136,7 +136,7 @@ func (api *workAPI) scheduleRoutes() []route {
 		{
 			method: http.MethodPost, path: "/quick-schedule", handle: api.postQuickSchedule, body: true,
 			role: auth.Operator, once: true, query: []string{"endrunning"},
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "quickSchedule", Tag: "Schedule", Summary: "Start an unplanned schedule",
 				About: "For a SKU with allowUseInQuickSchedule, or a non-production reason. Tablets must send " +
 					"initials.\n\n403: enableQuickScheduleStart is off at the station. 409: another schedule of " +
@@ -210,7 +210,7 @@ func (api *workAPI) postSchedule(c *call) (reply, error) {
 
 // deleteSchedule handles DELETE /schedule/{scheduleId}.
 func (api *workAPI) deleteSchedule(c *call) (reply, error) {
-	return c.once(func(w *floor.Work) (any, error) {
+	return c.runOnce(func(w *floor.Work) (any, error) {
 		return nil, api.Schedules.Delete(w, c.p, c.params.ByName("scheduleId"))
 	})
 }

@@ -20,7 +20,7 @@ func (api *configurationAPI) setupRoutes() []route {
 		{
 			method: http.MethodPost, path: "/setup", handle: api.postSetup, body: true, access: open,
 			query: []string{"dryrun"}, limit: bodyLimit,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "setUp", Tag: "Admin", Summary: "Create the first account",
 				About: "Works only on an empty appliance, where `GET /ready` has `result.needsSetUp`. The one-time " +
 					"code is shown on the machine that runs the service. With `plant` the configuration starts " +

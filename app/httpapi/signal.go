@@ -36,7 +36,7 @@ func (api *signalsAPI) Routes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: "/device", handle: api.getDevices, role: auth.Admin,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "listDevices", Tag: "Signal", Summary: "List the devices",
 				About: "Each device with its last signal, amount, rate, errors and clock. This survives restarts of " +
 					"the service.",
@@ -49,7 +49,7 @@ func (api *signalsAPI) Routes() []route {
 		},
 		{
 			method: http.MethodPost, path: "/device", handle: api.postDevice, body: true, role: auth.Admin,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "addDevice", Tag: "Signal", Summary: "Add a device",
 				About: "A device may only send signals of its stations. Its token is shown once. It goes into " +
 					"`X-API-KEY` or, for MQTT, is the password, with the id as user name.\n\n409: another device " +
@@ -61,7 +61,7 @@ func (api *signalsAPI) Routes() []route {
 		},
 		{
 			method: http.MethodDelete, path: "/device/:device", handle: api.deleteDevice, role: auth.Admin,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "revokeDevice", Tag: "Signal", Summary: "Revoke a device",
 				About: "The token stops working, and open connections of the device end, at once.\n\n409: the " +
 					"account is archived.",
@@ -77,7 +77,7 @@ func (api *signalsAPI) Routes() []route {
 		{
 			method: http.MethodGet, path: "/signal", handle: api.getSignals,
 			query: []string{"stationcode", "from", "to", "rangecode", "archived", "limit", "skip"},
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "listSignals", Tag: "Signal", Summary: "List a station's signals",
 				About: "Every accepted signal as it is stored, oldest first. The range may be one day: 25 hours " +
 					"where the clock goes back.",
@@ -94,7 +94,7 @@ func (api *signalsAPI) Routes() []route {
 		{
 			method: http.MethodPost, path: "/signal", handle: api.postSignal, role: auth.Member, devices: true,
 			limit: signalLimit,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "sendSignals", Tag: "Signal", Summary: "Send signals",
 				About: "For devices, members and admins. Accepted signals are durable when the answer is sent. A " +
 					"rejected signal does not affect the others; causes are: not an object, an unknown station, " +

@@ -41,7 +41,7 @@ func (api *accessAPI) signInRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: "/auth/profile", handle: api.getProfile,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "getProfile", Tag: "Authenticate", Summary: "Read your own profile",
 				About:  "The caller's identity, account and role, and the other accounts of the same person.",
 				Answer: "The profile.", Form: openapi.FormResult, Gives: "Profile", Also: []int{400, 409},
@@ -51,7 +51,7 @@ func (api *accessAPI) signInRoutes() []route {
 		{
 			method: http.MethodGet, path: "/auth/callback", handle: api.getCallback, access: open,
 			query: []string{"token"}, noHead: true,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "callback", Tag: "Authenticate", Summary: "Use a one-time link",
 				About: "Uses up the token and signs the calling browser in by the cookie `session`. As it changes " +
 					"something, although it is a `GET`, `HEAD` is 405, and calls from other sites are " +
@@ -67,7 +67,7 @@ func (api *accessAPI) signInRoutes() []route {
 		},
 		{
 			method: http.MethodPost, path: "/auth/login", handle: api.postLogin, body: true, access: open,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "login", Tag: "Authenticate", Summary: "Request a one-time link",
 				About: "The link is mailed to the address or, without mail, handed over by an administrator. The " +
 					"answer's `code` has five digits to compare with those in the message. The cookie `login` " +
@@ -85,7 +85,7 @@ func (api *accessAPI) signInRoutes() []route {
 		},
 		{
 			method: http.MethodPost, path: "/auth/logout", handle: api.postLogout,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "logout", Tag: "Authenticate", Summary: "Sign out",
 				About: "Ends the calling session and clears its cookie. With an API key this succeeds and revokes " +
 					"nothing.",
@@ -94,7 +94,7 @@ func (api *accessAPI) signInRoutes() []route {
 		},
 		{
 			method: http.MethodPost, path: "/auth/approve", handle: api.postApprove, body: true, access: open,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "approve", Tag: "Authenticate", Summary: "Approve the waiting browser",
 				About: "For a link that was opened in another browser than the one that requested it. The token is " +
 					"used up, and the browser that shows the five digits may call `POST /auth/claim`. The link " +
@@ -107,7 +107,7 @@ func (api *accessAPI) signInRoutes() []route {
 		},
 		{
 			method: http.MethodPost, path: "/auth/claim", handle: api.postClaim, access: open,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "claim", Tag: "Authenticate", Summary: "Sign in after approval",
 				About: "For the browser that requested the link, identified by its cookie `login`. Once approved, " +
 					"it gets its session, one time.\n\n403: the browser requested no link, or the request has " +
@@ -118,7 +118,7 @@ func (api *accessAPI) signInRoutes() []route {
 		},
 		{
 			method: http.MethodPost, path: "/auth/account", handle: api.postAuthAccount, body: true,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "switchAccount", Tag: "Authenticate", Summary: "Switch account",
 				About: "For a session of a person with several accounts: later requests use the account that is " +
 					"named, and so does the next sign-in.\n\n403: the person is not a member of the account, or " +
@@ -129,7 +129,7 @@ func (api *accessAPI) signInRoutes() []route {
 		},
 		{
 			method: http.MethodGet, path: "/session", handle: api.getSessions,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "listSessions", Tag: "Authenticate", Summary: "List your sessions",
 				About: "Browsers with a session, last used first. A session from an administrator's link for one " +
 					"account, and an API key, see only those of that account.",
@@ -141,7 +141,7 @@ func (api *accessAPI) signInRoutes() []route {
 		},
 		{
 			method: http.MethodDelete, path: "/session", handle: api.deleteSessions, query: []string{"keepthis"},
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "endSessions", Tag: "Authenticate", Summary: "Sign out everywhere",
 				About: "Ends the sessions that `GET /session` lists; with `keepthis=true` all but the calling one. " +
 					"API keys stay.",
@@ -157,7 +157,7 @@ func (api *accessAPI) signInRoutes() []route {
 		},
 		{
 			method: http.MethodDelete, path: "/user/:email/session", handle: api.deleteUserSessions, role: auth.Admin,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "endUserSessions", Tag: "User", Summary: "Sign a user out everywhere",
 				About: "Ends the user's sessions in the caller's account. API keys stay, and the user may sign in " +
 					"again.",
@@ -167,7 +167,7 @@ func (api *accessAPI) signInRoutes() []route {
 		},
 		{
 			method: http.MethodGet, path: "/login-request", handle: api.getLoginRequests, role: auth.Admin,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "listLoginRequests", Tag: "Authenticate", Summary: "List pending sign-ins",
 				About:  "Sign-in requests of people of this account whose link was not used yet.",
 				Answer: "The requests, newest first.", Form: openapi.FormList, Gives: "LoginRequest",
@@ -178,7 +178,7 @@ func (api *accessAPI) signInRoutes() []route {
 		},
 		{
 			method: http.MethodPost, path: "/login-request/:code/link", handle: api.postLoginLink, role: auth.Admin,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "createLoginLink", Tag: "Authenticate", Summary: "Create the link of a pending sign-in",
 				About: "For plants without mail: a link to hand over. It replaces an earlier link of the same " +
 					"request, and opens only this account.\n\n409: the account is archived.",

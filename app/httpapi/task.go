@@ -21,7 +21,7 @@ func (api *workAPI) taskRoutes() []route {
 		{
 			method: http.MethodGet, path: "/task", handle: api.getTasks,
 			query: append(chosenBy(), "stationcode", "state", "limit", "skip"),
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "listTasks", Tag: "Task", Summary: "List Tasks",
 				About: "One entry for each time that a Task of a list falls due at a station. With `state=pending` " +
 					"and no range: all pending Tasks by deadline. Otherwise: Tasks that became available in the " +
@@ -43,7 +43,7 @@ func (api *workAPI) taskRoutes() []route {
 		{
 			method: http.MethodPost, path: "/task/:taskId/complete", handle: api.completeTask, body: true,
 			role: auth.Operator, once: true,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "completeTask", Tag: "Task", Summary: "Complete a Task",
 				About: "At stations on which the caller may act. A missed Task can be completed with an `at` before " +
 					"its deadline, up to 24 hours back, for tablets that were offline.\n\n403: the caller may " +
@@ -62,7 +62,7 @@ func (api *workAPI) taskRoutes() []route {
 		{
 			method: http.MethodPost, path: "/task-list/:taskListCode/start", handle: api.startTaskList, body: true,
 			role: auth.Operator, once: true,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "startTaskList", Tag: "Task", Summary: "Start a Task list",
 				About: "The list's on-demand Tasks are pending until they are completed; they have no " +
 					"deadline.\n\n403: the caller may not act on this station, or `enableTasks` is off. 404: the " +

@@ -16,7 +16,7 @@ func (api *figuresAPI) timelineRoutes() []route {
 		{
 			method: http.MethodGet, path: "/timeline", handle: api.getTimeline,
 			query: []string{"stationcode", "from", "to", "rangecode", "points", "archived"},
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "getTimeline", Tag: "Monitoring", Summary: "Read a station's timeline",
 				About: "Columns of numbers for drawing. There is one row for each `stepMs` from `from` on; the last " +
 					"one is shorter where `to` cuts it. The step is the shortest of 1, 2, 5, 10, 15, 30 minutes, " +

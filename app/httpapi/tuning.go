@@ -16,7 +16,7 @@ func (api *figuresAPI) tuningRoutes() []route {
 		{
 			method: http.MethodGet, path: "/analysis/standstill", handle: api.getStandstill,
 			query: []string{"stationcode", "from", "to", "rangecode", "archived", "limit"},
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "getStandstill", Tag: "Monitoring", Summary: "List a station's standstills",
 				About: "Every range of scheduled production in which detection saw no production, however short, " +
 					"ignoring the thresholds for stops. A productive signal counts for a millisecond where it " +
@@ -38,7 +38,7 @@ func (api *figuresAPI) tuningRoutes() []route {
 		},
 		{
 			method: http.MethodPost, path: "/analysis/tuning", handle: api.postTuning, body: true, role: auth.Supervisor,
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "tune", Tag: "Monitoring", Summary: "Try other settings on a station's past",
 				About: "The body is that of `POST /correction`, for one station and at most 31 days. The answer has " +
 					"figures and stops by the actual settings and by the changed ones. Nothing is stored.",

@@ -21,7 +21,7 @@ func (api *figuresAPI) windowRoutes() []route {
 		{
 			method: http.MethodGet, path: "/station-window", handle: api.getStationWindows,
 			query: append(chosenBy(), "resolution", "limit", "skip"),
-			text: openapi.Operation{
+			operation: openapi.Operation{
 				ID: "listWindows", Tag: "Monitoring", Summary: "List windows",
 				About: "One row for each station and whole minute, hour, shift or day, ordered by station and time, " +
 					"from the first data of the station up to now. The classes of time add up to `totalMs`. A " +
