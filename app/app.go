@@ -23,6 +23,7 @@ import (
 	"opsmon/app/host/datadir"
 	"opsmon/app/host/upgrade"
 	"opsmon/app/httpapi"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/ingest/mqtt"
 	"opsmon/app/services"
 	"opsmon/kv"
@@ -283,8 +284,8 @@ func (a *App) damaged(err error) {
 }
 
 // gauges measures the appliance for /metrics. What cannot be measured is left out.
-func (a *App) gauges() []httpapi.Gauge {
-	var list []httpapi.Gauge
+func (a *App) gauges() []rest.Gauge {
+	var list []rest.Gauge
 	if a.host != nil {
 		list = a.host.secure.gauges(a.cfg.Clock())
 	}
@@ -295,8 +296,8 @@ func (a *App) gauges() []httpapi.Gauge {
 	list = append(list, a.plantGauges()...)
 	memory := memoryStatus()
 	list = append(list,
-		httpapi.Gauge{Name: "app_memory_bytes", Help: "Memory that the runtime uses; pages of the store's file come on top.", Value: float64(memory.Used)},
-		httpapi.Gauge{Name: "app_memory_limit_bytes", Help: "Memory that the runtime keeps to, by collecting more often; 0 = no limit.", Value: float64(memory.Limit)},
+		rest.Gauge{Name: "app_memory_bytes", Help: "Memory that the runtime uses; pages of the store's file come on top.", Value: float64(memory.Used)},
+		rest.Gauge{Name: "app_memory_limit_bytes", Help: "Memory that the runtime keeps to, by collecting more often; 0 = no limit.", Value: float64(memory.Limit)},
 	)
 	u, err := a.store.Usage()
 	if err != nil {
@@ -304,9 +305,9 @@ func (a *App) gauges() []httpapi.Gauge {
 		return list
 	}
 	return append(list,
-		httpapi.Gauge{Name: "app_store_bytes", Help: "Size of the store's file.", Value: float64(u.Bytes)},
-		httpapi.Gauge{Name: "app_store_disk_full", Help: "1 when the last write found the disk full.", Value: map[bool]float64{true: 1}[a.store.Full()]},
-		httpapi.Gauge{Name: "app_store_free_bytes", Help: "Of the store's file, what later writes use again; app compact gives it back.", Value: float64(u.Free)},
+		rest.Gauge{Name: "app_store_bytes", Help: "Size of the store's file.", Value: float64(u.Bytes)},
+		rest.Gauge{Name: "app_store_disk_full", Help: "1 when the last write found the disk full.", Value: map[bool]float64{true: 1}[a.store.Full()]},
+		rest.Gauge{Name: "app_store_free_bytes", Help: "Of the store's file, what later writes use again; app compact gives it back.", Value: float64(u.Free)},
 	)
 }
 

@@ -19,6 +19,7 @@ import (
 	"opsmon/app/host/config"
 	"opsmon/app/host/datadir"
 	"opsmon/app/httpapi"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/instant"
 	"opsmon/kv"
 )
@@ -211,17 +212,17 @@ func (a *App) backupProblem(s backup.Status) string {
 }
 
 // backupGauges measures the scheduled backups for /metrics.
-func (a *App) backupGauges() []httpapi.Gauge {
+func (a *App) backupGauges() []rest.Gauge {
 	if !a.scheduled() {
 		return nil
 	}
 	s := a.keeper.Status()
-	list := []httpapi.Gauge{
+	list := []rest.Gauge{
 		{Name: "app_backup_failures", Help: "Scheduled backups that failed since the store was opened.", Value: float64(s.Failures)},
 		{Name: "app_backup_overdue", Help: "1 when no backup was made although one has been due for six hours.", Value: map[bool]float64{true: 1}[s.Overdue]},
 		{Name: "app_backup_failing", Help: "1 when the last scheduled backup failed, or old ones could not be removed.", Value: map[bool]float64{true: 1}[s.Error != "" || s.CleaningErr != ""]},
 	}
-	weak := httpapi.Gauge{
+	weak := rest.Gauge{
 		Name: "app_backup_passphrase_problem", Help: "1 when the passphrase of scheduled backups cannot be read, or is too short.",
 	}
 	if a.cfg.PassphraseProblem() != nil {
@@ -230,9 +231,9 @@ func (a *App) backupGauges() []httpapi.Gauge {
 	list = append(list, weak)
 	if s.Newest.Name != "" {
 		list = append(list,
-			httpapi.Gauge{Name: "app_backup_last_success_timestamp_seconds", Help: "When the newest backup in the folder was made, in seconds since 1970.", Value: float64(s.Newest.MadeAt.Unix())},
-			httpapi.Gauge{Name: "app_backup_age_seconds", Help: "Age of the newest backup in the folder.", Value: a.cfg.Clock().Sub(s.Newest.MadeAt).Seconds()},
-			httpapi.Gauge{Name: "app_backup_bytes", Help: "Size of the newest backup in the folder.", Value: float64(s.Newest.Bytes)},
+			rest.Gauge{Name: "app_backup_last_success_timestamp_seconds", Help: "When the newest backup in the folder was made, in seconds since 1970.", Value: float64(s.Newest.MadeAt.Unix())},
+			rest.Gauge{Name: "app_backup_age_seconds", Help: "Age of the newest backup in the folder.", Value: a.cfg.Clock().Sub(s.Newest.MadeAt).Seconds()},
+			rest.Gauge{Name: "app_backup_bytes", Help: "Size of the newest backup in the folder.", Value: float64(s.Newest.Bytes)},
 		)
 	}
 	return list

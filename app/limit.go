@@ -12,7 +12,7 @@ import (
 
 	"opsmon/app/auth"
 	"opsmon/app/host/config"
-	"opsmon/app/httpapi"
+	"opsmon/app/httpapi/rest"
 )
 
 // places bounds how many connections are open at once, in all and from one address, so that one client cannot keep all
@@ -215,7 +215,7 @@ type placeKey struct{}
 
 // withConn is for http.Server.ConnContext.
 func withConn(ctx context.Context, c net.Conn) context.Context {
-	return httpapi.WithConn(context.WithValue(ctx, placeKey{}, limitedOf(c)), c)
+	return rest.WithConn(context.WithValue(ctx, placeKey{}, limitedOf(c)), c)
 }
 
 // noteFinished notes on a request's connection that the request was answered.

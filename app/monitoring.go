@@ -6,7 +6,7 @@ import (
 
 	"opsmon/app/auth"
 	"opsmon/app/deliver/event"
-	"opsmon/app/httpapi"
+	"opsmon/app/httpapi/rest"
 )
 
 // changed tells the floor, and who watches, that an account has changed.
@@ -29,7 +29,7 @@ func (a *App) changed(accountID string) {
 }
 
 // floorGauges measures how the stations of all accounts keep up.
-func (a *App) floorGauges() []httpapi.Gauge {
+func (a *App) floorGauges() []rest.Gauge {
 	var stations, late, loading, failing, behind float64
 	now, oldest := a.cfg.Clock().UnixMilli(), int64(0)
 	for _, account := range a.services.Accounts.List(false) {
@@ -47,7 +47,7 @@ func (a *App) floorGauges() []httpapi.Gauge {
 			oldest = h.Kept
 		}
 	}
-	list := []httpapi.Gauge{
+	list := []rest.Gauge{
 		{Name: "app_floor_stations", Help: "Stations that are followed.", Value: stations},
 		{Name: "app_floor_late_stations", Help: "Stations that are to be computed again because something came late.", Value: late},
 		{Name: "app_floor_behind_seconds", Help: "How far back figures are still to change because something came late; 0 when none are.", Value: behind},
@@ -55,7 +55,7 @@ func (a *App) floorGauges() []httpapi.Gauge {
 		{Name: "app_floor_loading_accounts", Help: "Accounts whose stations are being read since the start.", Value: loading},
 	}
 	if oldest != 0 {
-		list = append(list, httpapi.Gauge{Name: "app_floor_kept_age_seconds", Help: "Age of what came of the signals and is kept; what is younger is computed again after a restart.", Value: float64(now-oldest) / 1000})
+		list = append(list, rest.Gauge{Name: "app_floor_kept_age_seconds", Help: "Age of what came of the signals and is kept; what is younger is computed again after a restart.", Value: float64(now-oldest) / 1000})
 	}
 	return list
 }

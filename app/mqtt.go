@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"opsmon/app/errdefs"
-	"opsmon/app/httpapi"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/ingest/mqtt"
 )
 
@@ -148,9 +148,9 @@ func (l *networkListener) has(addr net.Addr) bool {
 }
 
 // mqttGauges measures the broker, for /metrics.
-func (a *App) mqttGauges() []httpapi.Gauge {
+func (a *App) mqttGauges() []rest.Gauge {
 	s := a.broker.Stats()
-	list := []httpapi.Gauge{
+	list := []rest.Gauge{
 		{Name: "app_mqtt_connections", Help: "Connections over MQTT that are open.", Value: float64(s.Connections)},
 		{Name: "app_mqtt_connections_total", Help: "Connections over MQTT that signed in.", Value: float64(s.Opened), Total: true},
 		{Name: "app_mqtt_messages_total", Help: "Messages that came over MQTT, good and bad.", Value: float64(s.Messages), Total: true},
@@ -158,7 +158,7 @@ func (a *App) mqttGauges() []httpapi.Gauge {
 		{Name: "app_mqtt_sent_bytes_total", Help: "Bytes that were sent over MQTT.", Value: float64(s.BytesOut), Total: true},
 	}
 	for why, n := range s.Refused {
-		list = append(list, httpapi.Gauge{Name: "app_mqtt_refused_total", Help: "Connections over MQTT that were refused or ended, by why.", Value: float64(n), Total: true, Label: [2]string{"cause", string(why)}})
+		list = append(list, rest.Gauge{Name: "app_mqtt_refused_total", Help: "Connections over MQTT that were refused or ended, by why.", Value: float64(n), Total: true, Label: [2]string{"cause", string(why)}})
 	}
 	return list
 }

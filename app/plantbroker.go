@@ -9,7 +9,7 @@ import (
 
 	"opsmon/app/host/config"
 	"opsmon/app/host/namedfile"
-	"opsmon/app/httpapi"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/ingest/mqtt"
 	"opsmon/app/ingest/transform"
 )
@@ -102,12 +102,12 @@ func firstLine(path string) (string, error) {
 }
 
 // plantGauges measures the client of the plant's broker, for /metrics.
-func (a *App) plantGauges() []httpapi.Gauge {
+func (a *App) plantGauges() []rest.Gauge {
 	if a.plant.client == nil {
 		return nil
 	}
 	s := a.plant.client.Stats()
-	return []httpapi.Gauge{
+	return []rest.Gauge{
 		{Name: "app_plant_broker_connected", Help: "1 while the plant's own broker is connected.", Value: map[bool]float64{true: 1}[s.Connected]},
 		{Name: "app_plant_broker_messages_total", Help: "Messages that came from the plant's own broker.", Value: float64(s.Messages), Total: true},
 		{Name: "app_plant_broker_ignored_total", Help: "Of them, those that the mapping makes nothing of.", Value: float64(s.Ignored), Total: true},

@@ -20,6 +20,7 @@ import (
 	"opsmon/app/host/datadir"
 	"opsmon/app/host/mdns"
 	"opsmon/app/httpapi"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/instant"
 	"opsmon/app/web"
 )
@@ -256,16 +257,16 @@ func (s *security) status(pages func() []string) *httpapi.CertificateStatus {
 }
 
 // gauges measures the certificate at a time, for /metrics.
-func (s *security) gauges(now time.Time) []httpapi.Gauge {
+func (s *security) gauges(now time.Time) []rest.Gauge {
 	if s.keeper == nil {
 		return nil
 	}
-	list := []httpapi.Gauge{
+	list := []rest.Gauge{
 		{Name: "app_certificate_remaining_seconds", Help: "Time until the certificate ends; negative when it has.", Value: s.keeper.Expires().Sub(now).Seconds()},
 		{Name: "app_certificate_problems", Help: "What is wrong with the certificate; app trust tells it.", Value: float64(len(s.keeper.Problems()))},
 	}
 	if ca := s.keeper.CA(); ca != nil {
-		list = append(list, httpapi.Gauge{Name: "app_certificate_authority_remaining_seconds", Help: "Time until the appliance's own certificate authority ends; negative when it has.", Value: ca.Expires().Sub(now).Seconds()})
+		list = append(list, rest.Gauge{Name: "app_certificate_authority_remaining_seconds", Help: "Time until the appliance's own certificate authority ends; negative when it has.", Value: ca.Expires().Sub(now).Seconds()})
 	}
 	return list
 }

@@ -3,7 +3,7 @@ package app
 import (
 	"time"
 
-	"opsmon/app/httpapi"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/ingest/signal"
 )
 
@@ -11,9 +11,9 @@ import (
 func days(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
 
 // signalGauges counts what machines send, for /metrics.
-func (a *App) signalGauges() []httpapi.Gauge {
+func (a *App) signalGauges() []rest.Gauge {
 	c := a.services.Signals.Counts()
-	list := []httpapi.Gauge{
+	list := []rest.Gauge{
 		{Name: "app_signals_accepted_total", Help: "Signals that count.", Value: float64(c.Accepted), Total: true},
 		{Name: "app_signals_repeated_total", Help: "Accepted signals whose id came before.", Value: float64(c.Repeated), Total: true},
 		{Name: "app_signals_clock_corrected_total", Help: "Accepted signals whose time was more than two minutes in the future.", Value: float64(c.Corrected), Total: true},
@@ -22,7 +22,7 @@ func (a *App) signalGauges() []httpapi.Gauge {
 		{Name: "app_devices_clock_ahead", Help: "Devices whose clock was more than two minutes ahead when they last told a time.", Value: float64(c.Skewed)},
 	}
 	for _, cause := range signal.Causes() {
-		list = append(list, httpapi.Gauge{
+		list = append(list, rest.Gauge{
 			Name: "app_signals_refused_total", Help: "Signals that were refused, by what was wrong.", Value: float64(c.Refused[cause]), Total: true, Label: [2]string{"cause", string(cause)},
 		})
 	}

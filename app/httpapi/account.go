@@ -12,6 +12,7 @@ import (
 	"opsmon/app/engine/floor"
 	"opsmon/app/errdefs"
 	"opsmon/app/httpapi/openapi"
+	"opsmon/app/httpapi/rest"
 	"opsmon/schema"
 )
 
@@ -29,29 +30,29 @@ type configurationAPI struct {
 }
 
 // Routes returns the operations on the network.
-func (api *configurationAPI) Routes() []route {
+func (api *configurationAPI) Routes() []rest.Route {
 	return slices.Concat(api.accountRoutes(), api.directoryRoutes(), api.auditRoutes(), cronRoutes(), api.setupRoutes())
 }
 
 // LocalRoutes returns the operations for the local command line.
-func (api *configurationAPI) LocalRoutes() []route {
+func (api *configurationAPI) LocalRoutes() []rest.Route {
 	const get, post = http.MethodGet, http.MethodPost
-	return []route{
-		{method: post, path: "/local/init", handle: api.localInit, anyAccount: true, limit: manifestLimit},
-		{method: get, path: "/local/account", handle: api.localAccounts, anyAccount: true},
-		{method: post, path: "/local/account", handle: api.localCreateAccount, anyAccount: true, limit: manifestLimit},
-		{method: post, path: "/local/account/archive", handle: api.localArchive},
-		{method: post, path: "/local/account/unarchive", handle: api.localUnarchive, archived: true},
-		{method: post, path: "/local/account/set", handle: api.localSet},
+	return []rest.Route{
+		{Method: post, Path: "/local/init", Handle: api.localInit, AnyAccount: true, Limit: rest.ManifestLimit},
+		{Method: get, Path: "/local/account", Handle: api.localAccounts, AnyAccount: true},
+		{Method: post, Path: "/local/account", Handle: api.localCreateAccount, AnyAccount: true, Limit: rest.ManifestLimit},
+		{Method: post, Path: "/local/account/archive", Handle: api.localArchive},
+		{Method: post, Path: "/local/account/unarchive", Handle: api.localUnarchive, Archived: true},
+		{Method: post, Path: "/local/account/set", Handle: api.localSet},
 	}
 }
 
 // accountRoutes returns the operations on the account and its configuration.
-func (api *configurationAPI) accountRoutes() []route {
-	return []route{
+func (api *configurationAPI) accountRoutes() []rest.Route {
+	return []rest.Route{
 		{
-			method: http.MethodGet, path: "/account", handle: api.getAccount,
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/account", Handle: api.getAccount,
+			Operation: openapi.Operation{
 				ID: "getAccount", Tag: "Account", Summary: "Read the account",
 				About: "The account with its whole configuration. Fields that are not set are null. Only admins see " +
 					"`warehousePassword`. The entity tag is the number of the configuration's revision: send it " +
@@ -60,8 +61,8 @@ func (api *configurationAPI) accountRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/account", handle: api.postAccount, role: auth.Member,
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/account", Handle: api.postAccount, Role: auth.Member,
+			Operation: openapi.Operation{
 				ID: "updateAccount", Tag: "Account", Summary: "Change fields of the account",
 				About: "Absent fields stay as they are; null clears a field. A body that changes nothing succeeds " +
 					"and makes no revision. Send `dashboardConfig` as a string that holds a JSON object. The " +
@@ -72,8 +73,8 @@ func (api *configurationAPI) accountRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodGet, path: "/account/manifest", handle: api.getManifest,
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/account/manifest", Handle: api.getManifest,
+			Operation: openapi.Operation{
 				ID: "getManifest", Tag: "Account", Summary: "Read the manifest",
 				About: "The document as a file to keep or edit, without an envelope. The order of lists and the " +
 					"digits of numbers are those that were sent. It holds no secrets.",
@@ -81,9 +82,9 @@ func (api *configurationAPI) accountRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPut, path: "/account/manifest", handle: api.putManifest, role: auth.Member,
-			query: []string{"dryrun", "note"}, limit: manifestLimit,
-			operation: openapi.Operation{
+			Method: http.MethodPut, Path: "/account/manifest", Handle: api.putManifest, Role: auth.Member,
+			Query: []string{"dryrun", "note"}, Limit: rest.ManifestLimit,
+			Operation: openapi.Operation{
 				ID: "applyManifest", Tag: "Account", Summary: "Replace the manifest",
 				About: "The document is the complete configuration: a field that it lacks is cleared. It is checked " +
 					"first, and all problems are listed at once. Equal content makes no revision. With " +
@@ -96,9 +97,9 @@ func (api *configurationAPI) accountRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodGet, path: "/account/manifest/revisions", handle: api.getRevisions,
-			query: []string{"limit", "skip"},
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/account/manifest/revisions", Handle: api.getRevisions,
+			Query: []string{"limit", "skip"},
+			Operation: openapi.Operation{
 				ID: "listRevisions", Tag: "Account", Summary: "List the revisions of the configuration",
 				About: "Every accepted change makes a revision. The newest comes first. Revisions are never " +
 					"overwritten.",
@@ -108,8 +109,8 @@ func (api *configurationAPI) accountRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodGet, path: "/account/manifest/revisions/:revision", handle: api.getRevision,
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/account/manifest/revisions/:revision", Handle: api.getRevision,
+			Operation: openapi.Operation{
 				ID: "getRevision", Tag: "Account", Summary: "Read the manifest of a revision",
 				About:  "The document as it was, without an envelope.",
 				Answer: "The manifest of that revision.", Form: openapi.FormBare, Gives: "Manifest", Also: []int{404},
@@ -117,9 +118,9 @@ func (api *configurationAPI) accountRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodGet, path: "/account/manifest/revisions/:revision/changes", handle: api.getRevisionChanges,
-			query: []string{"from"},
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/account/manifest/revisions/:revision/changes", Handle: api.getRevisionChanges,
+			Query: []string{"from"},
+			Operation: openapi.Operation{
 				ID: "compareRevisions", Tag: "Account", Summary: "Compare a revision with another",
 				About: "The changes that lead from the revision `from` (default: the previous one) to this one, in " +
 					"the form of `PUT /account/manifest`. `from` may be the later one: the answer then lists " +
@@ -136,9 +137,9 @@ func (api *configurationAPI) accountRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/account/manifest/revisions/:revision/restore", handle: api.postRestore,
-			role: auth.Member, query: []string{"note"},
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/account/manifest/revisions/:revision/restore", Handle: api.postRestore,
+			Role: auth.Member, Query: []string{"note"},
+			Operation: openapi.Operation{
 				ID: "restoreRevision", Tag: "Account", Summary: "Restore a revision",
 				About: "Makes a new revision with the manifest of an earlier one. It is checked like any other " +
 					"manifest.\n\n409: as for `PUT /account/manifest`.",
@@ -150,86 +151,86 @@ func (api *configurationAPI) accountRoutes() []route {
 }
 
 // getAccount handles GET /account (http-api.md section 4, row 1) with prepared bytes.
-func (api *configurationAPI) getAccount(c *call) (reply, error) {
-	snap, err := api.Accounts.Get(c.p.AccountID)
+func (api *configurationAPI) getAccount(c *rest.Call) (rest.Reply, error) {
+	snap, err := api.Accounts.Get(c.Principal.AccountID)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return reply{rep: api.Accounts.Answer(snap, c.p.Role == auth.Admin)}, nil
+	return rest.Reply{Representation: api.Accounts.Answer(snap, c.Principal.Role == auth.Admin)}, nil
 }
 
 // postAccount handles POST /account (row 2 and section 4.1).
-func (api *configurationAPI) postAccount(c *call) (reply, error) {
-	body, err := c.tree()
+func (api *configurationAPI) postAccount(c *rest.Call) (rest.Reply, error) {
+	body, err := c.JSON()
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	a, err := api.Accounts.Update(c.p, body, c.match())
+	a, err := api.Accounts.Update(c.Principal, body, c.IfMatch())
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return answerAccount(a, c.p.Role == auth.Admin), nil
+	return answerAccount(a, c.Principal.Role == auth.Admin), nil
 }
 
-func answerAccount(a *account.Account, secret bool) reply {
+func answerAccount(a *account.Account, secret bool) rest.Reply {
 	b := a.AppendAnswer([]byte(`{"isSuccess":true,"result":`), secret)
-	return reply{body: append(b, '}')}
+	return rest.Reply{Body: append(b, '}')}
 }
 
 // getManifest handles GET /account/manifest: the bare document (decisions.md section 3).
-func (api *configurationAPI) getManifest(c *call) (reply, error) {
-	snap, err := api.Accounts.Get(c.p.AccountID)
+func (api *configurationAPI) getManifest(c *rest.Call) (rest.Reply, error) {
+	snap, err := api.Accounts.Get(c.Principal.AccountID)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return reply{rep: snap.Document()}, nil
+	return rest.Reply{Representation: snap.Document()}, nil
 }
 
 // putManifest handles PUT /account/manifest.
-func (api *configurationAPI) putManifest(c *call) (reply, error) {
-	dry, err := c.dryRun()
+func (api *configurationAPI) putManifest(c *rest.Call) (rest.Reply, error) {
+	dry, err := c.DryRun()
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	raw, err := c.bytes()
+	raw, err := c.Bytes()
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	if err := c.takeSlot(); err != nil {
-		return reply{}, err
+	if err := c.WaitManifest(); err != nil {
+		return rest.Reply{}, err
 	}
-	return applied(api.Accounts.Apply(c.p, account.ApplyInput{Raw: raw, DryRun: dry, Note: c.query("note"), Match: c.match()}))
+	return applied(api.Accounts.Apply(c.Principal, account.ApplyInput{Raw: raw, DryRun: dry, Note: c.Query("note"), Match: c.IfMatch()}))
 }
 
 // applied answers with the changes by a manifest. Empty lists are encoded as lists, not null.
-func applied(result *account.ApplyResult, err error) (reply, error) {
+func applied(result *account.ApplyResult, err error) (rest.Reply, error) {
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	shown := *result
 	if shown.Changes == nil {
 		shown.Changes = []manifest.Change{}
 	}
 	shown.Warnings = append([]errdefs.Detail{}, errdefs.Cap(shown.Warnings)...)
-	return ok(shown)
+	return rest.OK(shown)
 }
 
 // getRevisions handles GET /account/manifest/revisions.
-func (api *configurationAPI) getRevisions(c *call) (reply, error) {
-	limit, skip := c.page(100, 1000)
-	if err := c.unclear(); err != nil {
-		return reply{}, err
+func (api *configurationAPI) getRevisions(c *rest.Call) (rest.Reply, error) {
+	limit, skip := c.Page(100, 1000)
+	if err := c.QueryError(); err != nil {
+		return rest.Reply{}, err
 	}
-	revisions, total, err := api.Accounts.Revisions(c.p, limit, skip)
+	revisions, total, err := api.Accounts.Revisions(c.Principal, limit, skip)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return list(revisions, total)
+	return rest.List(revisions, total)
 }
 
 // revision parses the revision number in the path. Anything else is an unknown revision.
-func revision(c *call) (uint64, error) {
-	n, err := strconv.ParseUint(c.params.ByName("revision"), 10, 64)
+func revision(c *rest.Call) (uint64, error) {
+	n, err := strconv.ParseUint(c.Params.ByName("revision"), 10, 64)
 	if err != nil {
 		return 0, errdefs.New(errdefs.NotFound, "there is no such revision; revisions are numbered from 1")
 	}
@@ -237,56 +238,56 @@ func revision(c *call) (uint64, error) {
 }
 
 // getRevision handles GET /account/manifest/revisions/{revision}: the bare document.
-func (api *configurationAPI) getRevision(c *call) (reply, error) {
+func (api *configurationAPI) getRevision(c *rest.Call) (rest.Reply, error) {
 	n, err := revision(c)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	if err := c.takeSlot(); err != nil { // an old revision must be decompressed, whatever its size
-		return reply{}, err
+	if err := c.WaitManifest(); err != nil { // an old revision must be decompressed, whatever its size
+		return rest.Reply{}, err
 	}
-	rep, err := api.Accounts.Revision(c.p, n)
+	rep, err := api.Accounts.Revision(c.Principal, n)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return reply{rep: rep}, nil
+	return rest.Reply{Representation: rep}, nil
 }
 
 // getRevisionChanges handles GET /account/manifest/revisions/{revision}/changes: the changes from another revision, by
 // default the one before, to this one.
-func (api *configurationAPI) getRevisionChanges(c *call) (reply, error) {
+func (api *configurationAPI) getRevisionChanges(c *rest.Call) (rest.Reply, error) {
 	to, err := revision(c)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	before := to - 1
-	if text := c.query("from"); text != "" {
+	if text := c.Query("from"); text != "" {
 		if before, err = strconv.ParseUint(text, 10, 64); err != nil || before == 0 {
-			return reply{}, errdefs.InvalidField("from", "must be the number of a revision, from 1 on; it is %q", errdefs.Shorten(text))
+			return rest.Reply{}, errdefs.InvalidField("from", "must be the number of a revision, from 1 on; it is %q", errdefs.Shorten(text))
 		}
 	} else if to == 1 {
-		return reply{}, errdefs.InvalidField("from", "is required for revision 1, which has none before it")
+		return rest.Reply{}, errdefs.InvalidField("from", "is required for revision 1, which has none before it")
 	}
-	if err := c.takeSlot(); err != nil { // both must be decompressed, whatever their size
-		return reply{}, err
+	if err := c.WaitManifest(); err != nil { // both must be decompressed, whatever their size
+		return rest.Reply{}, err
 	}
-	d, err := api.Accounts.Compare(c.p.AccountID, before, to)
+	d, err := api.Accounts.Compare(c.Principal.AccountID, before, to)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return ok(d)
+	return rest.OK(d)
 }
 
 // postRestore handles POST /account/manifest/revisions/{revision}/restore.
-func (api *configurationAPI) postRestore(c *call) (reply, error) {
+func (api *configurationAPI) postRestore(c *rest.Call) (rest.Reply, error) {
 	n, err := revision(c)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	if err := c.takeSlot(); err != nil {
-		return reply{}, err
+	if err := c.WaitManifest(); err != nil {
+		return rest.Reply{}, err
 	}
-	return applied(api.Accounts.Restore(c.p, n, c.query("note"), c.match()))
+	return applied(api.Accounts.Restore(c.Principal, n, c.Query("note"), c.IfMatch()))
 }
 
 // applySample is an example of an answer.

@@ -286,13 +286,13 @@ func TestArchivedAccount(t *testing.T) {
 	spare := s.roleKey(auth.Admin)
 	asks := map[string]ask{}
 	for _, rt := range s.routes {
-		if row := samples[rt.method+" "+rt.path]; !row.open && rt.path != "/auth/logout" && rt.path != "/session" && rt.path != "/key/:key" && rt.path != "/auth/account" {
-			a := row.call(s, rt.method, caller{email: mailOf(auth.Admin)})
-			asks[rt.method+" "+rt.path] = a
-			if slices.Contains(rt.query, "dryrun") {
+		if row := samples[rt.Method+" "+rt.Path]; !row.open && rt.Path != "/auth/logout" && rt.Path != "/session" && rt.Path != "/key/:key" && rt.Path != "/auth/account" {
+			a := row.call(s, rt.Method, caller{email: mailOf(auth.Admin)})
+			asks[rt.Method+" "+rt.Path] = a
+			if slices.Contains(rt.Query, "dryrun") {
 				path, _, _ := strings.Cut(a.path, "?")
 				a.path = path + "?dryrun=true"
-				asks[rt.method+" "+rt.path+", tried"] = a
+				asks[rt.Method+" "+rt.Path+", tried"] = a
 			}
 		}
 	}

@@ -5,14 +5,15 @@ import (
 
 	"opsmon/app/engine/report"
 	"opsmon/app/httpapi/openapi"
+	"opsmon/app/httpapi/rest"
 )
 
 // analysisRoutes returns the operations on causes of downtime and cycle times.
-func (api *figuresAPI) analysisRoutes() []route {
-	return []route{
+func (api *figuresAPI) analysisRoutes() []rest.Route {
+	return []rest.Route{
 		{
-			method: http.MethodGet, path: "/pareto", handle: api.getPareto, query: chosenBy(),
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/pareto", Handle: api.getPareto, Query: rest.SelectionParams(),
+			Operation: openapi.Operation{
 				ID: "getPareto", Tag: "Monitoring", Summary: "List downtime by cause",
 				About: "The longest comes first. Only the part of a stop that lies in the range counts. Downtime " +
 					"without a cause is a line of its own.",
@@ -21,8 +22,8 @@ func (api *figuresAPI) analysisRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodGet, path: "/analysis/cycletime", handle: api.getCycleTimes, query: chosenBy(),
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/analysis/cycletime", Handle: api.getCycleTimes, Query: rest.SelectionParams(),
+			Operation: openapi.Operation{
 				ID: "getCycleTimes", Tag: "Monitoring", Summary: "List cycle times",
 				About: "Measured from one signal to the next while a station ran on the same schedule, without a " +
 					"stop, a pause or missing data in between. The range may be at most 31 days. A signal that " +
@@ -49,23 +50,23 @@ type barView struct {
 }
 
 // getPareto handles GET /pareto.
-func (api *figuresAPI) getPareto(c *call) (reply, error) {
-	x, err := c.choose(report.LongestDetail, "today")
+func (api *figuresAPI) getPareto(c *rest.Call) (rest.Reply, error) {
+	x, err := c.Choose(report.LongestDetail, "today")
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	if err := c.long(x, longDetail); err != nil {
-		return reply{}, err
+	if err := c.WaitIfLong(x, rest.LongDetail); err != nil {
+		return rest.Reply{}, err
 	}
-	causes, err := api.Reports.Pareto(c.r.Context(), x)
+	causes, err := api.Reports.Pareto(c.Request.Context(), x)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	results := make([]barView, len(causes))
 	for i, b := range causes {
-		results[i] = barView{orNull(b.Cause), orNull(b.Name), b.Ms, b.Count, b.Share, b.Cumulative}
+		results[i] = barView{rest.OrNull(b.Cause), rest.OrNull(b.Name), b.Ms, b.Count, b.Share, b.Cumulative}
 	}
-	return list(results, -1)
+	return rest.List(results, -1)
 }
 
 // cycleView is the cycle times of a SKU at a station, ms.
@@ -82,25 +83,25 @@ type cycleView struct {
 }
 
 // getCycleTimes handles GET /analysis/cycletime.
-func (api *figuresAPI) getCycleTimes(c *call) (reply, error) {
-	x, err := c.choose(report.LongestCycles, "today")
+func (api *figuresAPI) getCycleTimes(c *rest.Call) (rest.Reply, error) {
+	x, err := c.Choose(report.LongestCycles, "today")
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	on, err := x.Measured()
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	if err := c.long(x, longDetail); err != nil {
-		return reply{}, err
+	if err := c.WaitIfLong(x, rest.LongDetail); err != nil {
+		return rest.Reply{}, err
 	}
-	times, err := api.Reports.Cycles(c.r.Context(), c.p.AccountID, on)
+	times, err := api.Reports.Cycles(c.Request.Context(), c.Principal.AccountID, on)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	results := make([]cycleView, len(times))
 	for i, t := range times {
-		results[i] = cycleView{t.Station, t.SKU, orNull(t.Specified), t.Count, t.Median, t.Best, t.Spread}
+		results[i] = cycleView{t.Station, t.SKU, rest.OrNull(t.Specified), t.Count, t.Median, t.Best, t.Spread}
 	}
-	return list(results, -1)
+	return rest.List(results, -1)
 }

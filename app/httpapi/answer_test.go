@@ -19,6 +19,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"opsmon/app/errdefs"
+	"opsmon/app/httpapi/rest"
 )
 
 // ask is a request. Zero fields are left out. A body is sent as application/json unless header has another type.
@@ -155,8 +156,8 @@ func (s *server) patternOf(method string, u *url.URL) string {
 	}
 	best := ""
 	for _, rt := range s.routes {
-		if match(rt.path) && (rt.method == method || best == "") {
-			best = rt.path
+		if match(rt.Path) && (rt.Method == method || best == "") {
+			best = rt.Path
 		}
 	}
 	return best
@@ -207,7 +208,7 @@ func envelope(method, path string, a *answer) error {
 	text := path == "/metrics" && a.status == 200
 	file := strings.HasPrefix(path, "/backup/") && (method == http.MethodGet || method == http.MethodHead) && a.status == 200
 	table := isTable(path) && a.status == 200
-	if kind := h.Get("Content-Type"); kind != "application/json" && !(table && kind == csvType) && !(text && strings.HasPrefix(kind, "text/plain; version=0.0.4")) && !(file && kind == fileType) {
+	if kind := h.Get("Content-Type"); kind != "application/json" && !(table && kind == rest.CSVType) && !(text && strings.HasPrefix(kind, "text/plain; version=0.0.4")) && !(file && kind == fileType) {
 		return fmt.Errorf("the content type is %q", kind)
 	}
 	if method == http.MethodHead {

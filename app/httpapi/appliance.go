@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	hostlog "opsmon/app/host/log"
 	"slices"
 	"sync"
 	"time"
@@ -13,7 +12,9 @@ import (
 	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
+	hostlog "opsmon/app/host/log"
 	"opsmon/app/httpapi/openapi"
+	"opsmon/app/httpapi/rest"
 )
 
 // applianceAPI serves the appliance itself: its health, its backups and its log.
@@ -24,7 +25,7 @@ type applianceAPI struct {
 
 	// Closed and Gate are those of the whole API.
 	Closed func() error
-	Gate   Gate
+	Gate   rest.Gate
 	// Ready returns nil if requests can be served, else the reason.
 	Ready func() error
 	// Status returns the status of the service.
@@ -53,39 +54,39 @@ type applianceAPI struct {
 }
 
 // Routes returns the operations on the network.
-func (api *applianceAPI) Routes() []route {
+func (api *applianceAPI) Routes() []rest.Route {
 	return slices.Concat(api.applianceRoutes(), api.logRoutes(), api.backupRoutes(), api.serviceRoutes())
 }
 
 // LocalRoutes returns the operations for the local command line.
-func (api *applianceAPI) LocalRoutes() []route {
+func (api *applianceAPI) LocalRoutes() []rest.Route {
 	const get, post = http.MethodGet, http.MethodPost
-	return []route{
-		{method: get, path: "/local/status", handle: api.localStatus, storeless: true},
-		{method: post, path: "/local/compact", handle: api.localCompact, anyAccount: true, storeless: true},
-		{method: post, path: "/local/clock/accept", handle: api.localAcceptClock, anyAccount: true, storeless: true},
-		{method: get, path: "/local/contents", handle: api.localContents, anyAccount: true},
-		{method: post, path: "/local/backup", handle: api.localBackup, anyAccount: true},
-		{method: post, path: "/local/backup/keep", handle: api.localKeepBackup, anyAccount: true},
-		{method: post, path: "/local/backup/upgrade", handle: api.localUpgradeBackup, anyAccount: true},
-		{method: post, path: "/local/restore", handle: api.localRestore, storeless: true},
-		{method: get, path: "/local/check", handle: api.localCheck, anyAccount: true},
+	return []rest.Route{
+		{Method: get, Path: "/local/status", Handle: api.localStatus, Storeless: true},
+		{Method: post, Path: "/local/compact", Handle: api.localCompact, AnyAccount: true, Storeless: true},
+		{Method: post, Path: "/local/clock/accept", Handle: api.localAcceptClock, AnyAccount: true, Storeless: true},
+		{Method: get, Path: "/local/contents", Handle: api.localContents, AnyAccount: true},
+		{Method: post, Path: "/local/backup", Handle: api.localBackup, AnyAccount: true},
+		{Method: post, Path: "/local/backup/keep", Handle: api.localKeepBackup, AnyAccount: true},
+		{Method: post, Path: "/local/backup/upgrade", Handle: api.localUpgradeBackup, AnyAccount: true},
+		{Method: post, Path: "/local/restore", Handle: api.localRestore, Storeless: true},
+		{Method: get, Path: "/local/check", Handle: api.localCheck, AnyAccount: true},
 	}
 }
 
 // serviceRoutes returns the operations for load balancers and monitoring.
-func (api *applianceAPI) serviceRoutes() []route {
-	return []route{
+func (api *applianceAPI) serviceRoutes() []rest.Route {
+	return []rest.Route{
 		{
-			method: http.MethodGet, path: "/health", handle: getHealth, access: open, storeless: true,
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/health", Handle: getHealth, Access: rest.Open, Storeless: true,
+			Operation: openapi.Operation{
 				ID: "getHealth", Tag: "Health Check", Summary: "Check that the process is alive",
 				Answer: "The process is alive.", Form: openapi.FormDone,
 			},
 		},
 		{
-			method: http.MethodGet, path: "/ready", handle: api.getReady, access: open, storeless: true,
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/ready", Handle: api.getReady, Access: rest.Open, Storeless: true,
+			Operation: openapi.Operation{
 				ID: "getReady", Tag: "Health Check", Summary: "Check that requests can be served",
 				About: "503 while the service cannot serve requests. Admins, and callers on the machine itself, " +
 					"also get the reason, or `result` with what else needs attention.",
@@ -97,8 +98,8 @@ func (api *applianceAPI) serviceRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodGet, path: "/metrics", handle: getMetrics, bearer: true,
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/metrics", Handle: getMetrics, Bearer: true,
+			Operation: openapi.Operation{
 				ID: "getMetrics", Tag: "Health Check", Summary: "Read metrics",
 				About:  "Metrics in Prometheus's text format. The API key may also be sent as a bearer token.",
 				Answer: "The metrics.", Form: openapi.FormText,
@@ -109,12 +110,12 @@ func (api *applianceAPI) serviceRoutes() []route {
 }
 
 // getHealth handles GET /health: the process is alive.
-func getHealth(*call) (reply, error) { return done() }
+func getHealth(*rest.Call) (rest.Reply, error) { return rest.Done() }
 
 // getReady handles GET /ready: 503 while requests cannot be served. Reasons and warnings are only for administrators
 // and local callers. Everybody may see that the appliance is empty and that links are sent by mail, because pages
 // depend on it.
-func (api *applianceAPI) getReady(c *call) (reply, error) {
+func (api *applianceAPI) getReady(c *rest.Call) (rest.Reply, error) {
 	ready := api.Ready
 	if api.Closed != nil {
 		ready = api.Closed
@@ -126,21 +127,21 @@ func (api *applianceAPI) getReady(c *call) (reply, error) {
 		case api.mayKnow(c) && api.Status != nil:
 			r := readiness(api.Status())
 			r.Start = start
-			return ok(r)
+			return rest.OK(r)
 		case start != Start{}:
-			return ok(start)
+			return rest.OK(start)
 		}
-		return done()
+		return rest.Done()
 	}
 	if api.mayKnow(c) {
-		return reply{}, errdefs.New(errdefs.Unavailable, "not ready: %v", err)
+		return rest.Reply{}, errdefs.New(errdefs.Unavailable, "not ready: %v", err)
 	}
-	return reply{}, errdefs.New(errdefs.Unavailable, "not ready")
+	return rest.Reply{}, errdefs.New(errdefs.Unavailable, "not ready")
 }
 
 // mayKnow reports whether the caller of an open route is local or an administrator.
-func (api *applianceAPI) mayKnow(c *call) bool {
-	if c.here() {
+func (api *applianceAPI) mayKnow(c *rest.Call) bool {
+	if c.IsLocal() {
 		return true
 	}
 	if api.Closed != nil {
@@ -152,10 +153,10 @@ func (api *applianceAPI) mayKnow(c *call) bool {
 		}
 		defer gate.RUnlock()
 	}
-	if p, err := api.Auth.AuthenticateKey(c.r.Header.Get("X-API-KEY")); err == nil {
+	if p, err := api.Auth.AuthenticateKey(c.Request.Header.Get("X-API-KEY")); err == nil {
 		return p.Role == auth.Admin
 	}
-	cookie, err := c.r.Cookie(sessionCookie)
+	cookie, err := c.Request.Cookie(rest.SessionCookie)
 	if err != nil {
 		return false
 	}
@@ -164,6 +165,6 @@ func (api *applianceAPI) mayKnow(c *call) bool {
 }
 
 // getMetrics handles GET /metrics in the Prometheus text format.
-func getMetrics(c *call) (reply, error) {
-	return reply{body: c.measurements(), kind: metricsType}, nil
+func getMetrics(c *rest.Call) (rest.Reply, error) {
+	return rest.Reply{Body: c.Metrics(), Kind: rest.MetricsType}, nil
 }

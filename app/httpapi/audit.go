@@ -14,16 +14,17 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/engine/report"
 	"opsmon/app/httpapi/openapi"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/instant"
 )
 
 // auditRoutes returns the operations on the audit log.
-func (api *configurationAPI) auditRoutes() []route {
-	return []route{
+func (api *configurationAPI) auditRoutes() []rest.Route {
+	return []rest.Route{
 		{
-			method: http.MethodGet, path: "/audit", handle: api.getAudit, role: auth.Admin,
-			query: []string{"search", "action", "from", "to", "before", "limit", "skip"},
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/audit", Handle: api.getAudit, Role: auth.Admin,
+			Query: []string{"search", "action", "from", "to", "before", "limit", "skip"},
+			Operation: openapi.Operation{
 				ID: "listAudit", Tag: "Admin", Summary: "List the audit records",
 				About: "Every change makes a record: what changed, when and by whom. The newest comes first. With " +
 					"`search`, `action`, `from` or `to` one request examines 50,000 records at most; " +
@@ -49,9 +50,9 @@ func (api *configurationAPI) auditRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodGet, path: "/audit/export", handle: api.exportAudit, role: auth.Admin,
-			query: []string{"search", "action", "from", "to"},
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/audit/export", Handle: api.exportAudit, Role: auth.Admin,
+			Query: []string{"search", "action", "from", "to"},
+			Operation: openapi.Operation{
 				ID: "exportAudit", Tag: "Admin", Summary: "Export the audit as CSV",
 				About: "A file by RFC 4180 with column names in the first line, streamed, newest record first. The " +
 					"detail is JSON. Text that a spreadsheet would take for a formula is preceded by an " +
@@ -81,41 +82,41 @@ const mostSearched = 10 * audit.Piece
 const longestSearch = 200
 
 // getAudit handles GET /audit.
-func (api *configurationAPI) getAudit(c *call) (reply, error) {
+func (api *configurationAPI) getAudit(c *rest.Call) (rest.Reply, error) {
 	q := auditQuery(c)
-	q.Limit, q.Skip = c.page(100, 1000)
-	q.Before = uint64(c.number("before", 0, 1, math.MaxInt))
-	if err := c.unclear(); err != nil {
-		return reply{}, err
+	q.Limit, q.Skip = c.Page(100, 1000)
+	q.Before = uint64(c.Number("before", 0, 1, math.MaxInt))
+	if err := c.QueryError(); err != nil {
+		return rest.Reply{}, err
 	}
 	if q.Narrow() {
-		if err := c.slot(); err != nil {
-			return reply{}, err
+		if err := c.WaitLong(); err != nil {
+			return rest.Reply{}, err
 		}
 	}
 	found, err := api.searchAudit(c, q)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	body := struct {
 		IsSuccess bool           `json:"isSuccess"`
 		Results   []audit.Record `json:"results"`
-		Paging    paging         `json:"paging"`
-	}{true, found.Records, paging{TotalElements: found.Total}}
+		Paging    rest.Paging    `json:"paging"`
+	}{true, found.Records, rest.Paging{TotalElements: found.Total}}
 	if q.Narrow() {
 		body.Paging.Before = found.Next
 	}
-	return encode(body)
+	return rest.Encode(body)
 }
 
 // searchAudit returns a page of records, reading pieces until it is full or enough records were examined.
-func (api *configurationAPI) searchAudit(c *call, q audit.Query) (audit.Page, error) {
+func (api *configurationAPI) searchAudit(c *rest.Call, q audit.Query) (audit.Page, error) {
 	found := audit.Page{Records: []audit.Record{}}
 	for looked := 0; looked < mostSearched; looked += audit.Piece {
-		if err := c.r.Context().Err(); err != nil {
+		if err := c.Request.Context().Err(); err != nil {
 			return found, err
 		}
-		page, err := api.Audit(c.p.AccountID, q)
+		page, err := api.Audit(c.Principal.AccountID, q)
 		if err != nil {
 			return found, err
 		}
@@ -131,29 +132,29 @@ func (api *configurationAPI) searchAudit(c *call, q audit.Query) (audit.Page, er
 }
 
 // auditQuery parses the query of a search.
-func auditQuery(c *call) (q audit.Query) {
-	search := c.query("search")
+func auditQuery(c *rest.Call) (q audit.Query) {
+	search := c.Query("search")
 	if n := len([]rune(search)); n > longestSearch {
-		c.fault("search", "must have %d characters or less; it has %d", longestSearch, n)
+		c.Fault("search", "must have %d characters or less; it has %d", longestSearch, n)
 	}
-	q.Action, q.Words = c.query("action"), strings.Fields(search)
+	q.Action, q.Words = c.Query("action"), strings.Fields(search)
 	for _, limit := range []struct {
 		name string
 		at   *time.Time
 		end  bool
 	}{{"from", &q.From, false}, {"to", &q.To, true}} {
-		text := c.query(limit.name)
+		text := c.Query(limit.name)
 		if text == "" {
 			continue
 		}
-		ms, err := report.ParseMoment(limit.name, text, utcDays, limit.end)
+		ms, err := report.ParseMoment(limit.name, text, rest.UTCDays, limit.end)
 		if err == nil {
 			*limit.at = time.UnixMilli(ms)
 		}
-		_ = c.note(err) // report.ParseMoment returns no other error
+		_ = c.Note(err) // report.ParseMoment returns no other error
 	}
 	if !q.From.IsZero() && !q.To.IsZero() && !q.To.After(q.From) {
-		c.fault("to", "must be later than from, %s; it is %s", instant.Format(q.From), instant.Format(q.To))
+		c.Fault("to", "must be later than from, %s; it is %s", instant.Format(q.From), instant.Format(q.To))
 	}
 	return q
 }
@@ -161,24 +162,24 @@ func auditQuery(c *call) (q audit.Query) {
 var auditColumns = []string{"seq", "at", "email", "credential", "address", "action", "target", "detail"}
 
 // exportAudit handles GET /audit/export.
-func (api *configurationAPI) exportAudit(c *call) (reply, error) {
+func (api *configurationAPI) exportAudit(c *rest.Call) (rest.Reply, error) {
 	q := auditQuery(c)
-	if err := c.unclear(); err != nil {
-		return reply{}, err
+	if err := c.QueryError(); err != nil {
+		return rest.Reply{}, err
 	}
-	if err := c.slot(); err != nil {
-		return reply{}, err
+	if err := c.WaitLong(); err != nil {
+		return rest.Reply{}, err
 	}
 	q.Limit = audit.Piece
 	name := "audit-" + instant.FormatMs(api.Floor.Time())[:10] + ".csv"
-	return reply{chunked: &chunked{kind: csvType, name: name, run: func(ctx context.Context, w io.Writer) error {
+	return rest.Reply{Chunked: &rest.Chunked{Kind: rest.CSVType, Name: name, Run: func(ctx context.Context, w io.Writer) error {
 		b := bufio.NewWriterSize(w, 64<<10)
-		writeCSV(b, auditColumns)
+		rest.WriteCSV(b, auditColumns)
 		for {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			page, err := api.Audit(c.p.AccountID, q)
+			page, err := api.Audit(c.Principal.AccountID, q)
 			if err != nil {
 				return err
 			}
@@ -187,7 +188,7 @@ func (api *configurationAPI) exportAudit(c *call) (reply, error) {
 				if err != nil {
 					return err
 				}
-				if err := writeCSV(b, cells); err != nil {
+				if err := rest.WriteCSV(b, cells); err != nil {
 					return err
 				}
 			}
@@ -208,5 +209,5 @@ func auditCells(r *audit.Record) ([]string, error) {
 		}
 		detail = string(b)
 	}
-	return []string{whole(int64(r.Seq)), instant.Format(r.At.Time), r.Actor.Email, r.Actor.Credential, r.Actor.Address, r.Action, r.Target, detail}, nil
+	return []string{rest.Integer(int64(r.Seq)), instant.Format(r.At.Time), r.Actor.Email, r.Actor.Credential, r.Actor.Address, r.Action, r.Target, detail}, nil
 }

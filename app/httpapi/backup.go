@@ -13,16 +13,17 @@ import (
 	"opsmon/app/errdefs"
 	"opsmon/app/host/backup"
 	"opsmon/app/httpapi/openapi"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/instant"
 	"opsmon/schema"
 )
 
 // backupRoutes are the operations on backups.
-func (api *applianceAPI) backupRoutes() []route {
-	return []route{
+func (api *applianceAPI) backupRoutes() []rest.Route {
+	return []rest.Route{
 		{
-			method: http.MethodGet, path: "/backup", handle: api.getBackups, role: auth.Admin,
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/backup", Handle: api.getBackups, Role: auth.Admin,
+			Operation: openapi.Operation{
 				ID: "getBackups", Tag: "Admin", Summary: "List backups",
 				About: "Backups made here were verified when they were made. An encrypted backup from elsewhere is " +
 					"verified by `POST /backup/{name}/verify`, or before it is restored. `problem` is the reason " +
@@ -33,8 +34,8 @@ func (api *applianceAPI) backupRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/backup", handle: api.postBackup, role: auth.Admin,
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/backup", Handle: api.postBackup, Role: auth.Admin,
+			Operation: openapi.Operation{
 				ID: "makeBackup", Tag: "Admin", Summary: "Make a backup",
 				About: "Makes a backup in the folder, encrypted like the scheduled ones, while the service keeps " +
 					"running. The answer comes when the backup is verified.",
@@ -43,15 +44,15 @@ func (api *applianceAPI) backupRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodGet, path: "/backup/:name", handle: api.getBackup, role: auth.Admin,
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/backup/:name", Handle: api.getBackup, Role: auth.Admin,
+			Operation: openapi.Operation{
 				ID: "downloadBackup", Tag: "Admin", Summary: "Download a backup",
 				Answer: "The file.", Form: openapi.FormFile, Also: []int{404},
 			},
 		},
 		{
-			method: http.MethodPut, path: "/backup/:name", handle: api.putBackup, role: auth.Admin,
-			operation: openapi.Operation{
+			Method: http.MethodPut, Path: "/backup/:name", Handle: api.putBackup, Role: auth.Admin,
+			Operation: openapi.Operation{
 				ID: "uploadBackup", Tag: "Admin", Summary: "Upload a backup",
 				About: "Adds a backup to the folder, from where it can be restored: the way to another PC. Its " +
 					"checksums are compared; those of an encrypted backup when it is verified or restored.",
@@ -60,16 +61,16 @@ func (api *applianceAPI) backupRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodDelete, path: "/backup/:name", handle: api.deleteBackup, role: auth.Admin,
-			operation: openapi.Operation{
+			Method: http.MethodDelete, Path: "/backup/:name", Handle: api.deleteBackup, Role: auth.Admin,
+			Operation: openapi.Operation{
 				ID: "deleteBackup", Tag: "Admin", Summary: "Remove a backup",
 				About:  "409: the newest scheduled backup cannot be removed.",
 				Answer: "Removed.", Form: openapi.FormEmpty, Also: []int{404, 409},
 			},
 		},
 		{
-			method: http.MethodPost, path: "/backup/:name/verify", handle: api.verifyBackup, role: auth.Admin,
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/backup/:name/verify", Handle: api.verifyBackup, Role: auth.Admin,
+			Operation: openapi.Operation{
 				ID: "verifyBackup", Tag: "Admin", Summary: "Verify a backup",
 				About: "Reads the whole backup, then opens, checks and counts the store in it. 409: the backup is " +
 					"damaged; the message names the damaged part.",
@@ -81,8 +82,8 @@ func (api *applianceAPI) backupRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/backup/:name/restore", handle: api.restoreBackup, role: auth.Admin,
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/backup/:name/restore", Handle: api.restoreBackup, Role: auth.Admin,
+			Operation: openapi.Operation{
 				ID: "restoreBackup", Tag: "Admin", Summary: "Restore a backup",
 				About: "Replaces the store with the backup's. Every change since the backup is lost, in all " +
 					"accounts. The backup is verified first; then requests get 503 for a moment. API keys are " +
@@ -137,11 +138,11 @@ type backupOverview struct {
 }
 
 // getBackups answers GET /backup: what is in the folder, and how backups and restores are doing.
-func (api *applianceAPI) getBackups(c *call) (reply, error) {
+func (api *applianceAPI) getBackups(c *rest.Call) (rest.Reply, error) {
 	b := api.Backups
 	all, err := b.Folder.All()
 	if err != nil {
-		return reply{}, errdefs.New(errdefs.Unavailable, "the folder for backups cannot be read: %v", err)
+		return rest.Reply{}, errdefs.New(errdefs.Unavailable, "the folder for backups cannot be read: %v", err)
 	}
 	out := backupOverview{Folder: string(b.Folder), Scheduled: b.Scheduled(), Backups: []storedBackup{}}
 	for _, s := range all {
@@ -156,25 +157,25 @@ func (api *applianceAPI) getBackups(c *call) (reply, error) {
 	if r := api.Restorer; r != nil {
 		out.Restore = r.State()
 	}
-	return ok(out)
+	return rest.OK(out)
 }
 
 // busyWithBackups refuses what writable does, and a second long operation on backups at the same time: each reads and
 // writes whole stores.
-func (api *applianceAPI) busyWithBackups(c *call) error {
-	if err := c.writable(); err != nil {
+func (api *applianceAPI) busyWithBackups(c *rest.Call) error {
+	if err := c.Writable(); err != nil {
 		return err
 	}
 	if !api.heavy.TryLock() {
 		return errdefs.New(errdefs.Conflict, "another backup is being made, verified, sent or fetched; try again when that has ended")
 	}
-	c.later(api.heavy.Unlock)
+	c.Defer(api.heavy.Unlock)
 	return nil
 }
 
 // longer extends a connection's deadline for an operation that takes as long as the store is large.
-func longer(c *call) {
-	rc, until := http.NewResponseController(c.w), time.Now().Add(longestOperation)
+func longer(c *rest.Call) {
+	rc, until := http.NewResponseController(c.Writer), time.Now().Add(longestOperation)
 	_ = rc.SetReadDeadline(until) // a connection that cannot take one has none to exceed
 	_ = rc.SetWriteDeadline(until)
 }
@@ -185,47 +186,47 @@ const (
 )
 
 // postBackup answers POST /backup: a backup is made in the folder now.
-func (api *applianceAPI) postBackup(c *call) (reply, error) {
+func (api *applianceAPI) postBackup(c *rest.Call) (rest.Reply, error) {
 	if err := api.busyWithBackups(c); err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	longer(c)
-	r, err := api.keepBackup(c.r.Context(), c.p.Actor(), "", nil)
+	r, err := api.keepBackup(c.Request.Context(), c.Principal.Actor(), "", nil)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	name := filepath.Base(r.File)
-	out, err := ok(storedBackup{Name: name, MadeAt: instant.Of(r.Manifest.MadeAt), Bytes: r.Bytes, Origin: backup.Manual, Encrypted: r.Manifest.Encrypted, App: r.Manifest.App, UnusableSettings: r.Manifest.UnusableSettings})
-	out.header = [][2]string{{"Location", "/backup/" + name}}
+	out, err := rest.OK(storedBackup{Name: name, MadeAt: instant.Of(r.Manifest.MadeAt), Bytes: r.Bytes, Origin: backup.Manual, Encrypted: r.Manifest.Encrypted, App: r.Manifest.App, UnusableSettings: r.Manifest.UnusableSettings})
+	out.Header = [][2]string{{"Location", "/backup/" + name}}
 	return out, err
 }
 
 // backupPath returns the path of the backup that the request's path names.
-func (api *applianceAPI) backupPath(c *call) (name, path string, err error) {
-	name = c.params.ByName("name")
+func (api *applianceAPI) backupPath(c *rest.Call) (name, path string, err error) {
+	name = c.Params.ByName("name")
 	path, err = api.Backups.Folder.Path(name)
 	return name, path, backupError(err)
 }
 
 // getBackup answers GET /backup/{name} with the file.
-func (api *applianceAPI) getBackup(c *call) (reply, error) {
+func (api *applianceAPI) getBackup(c *rest.Call) (rest.Reply, error) {
 	name, path, err := api.backupPath(c)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return reply{
-		header: [][2]string{{"Content-Disposition", `attachment; filename="` + name + `"`}},
-		send:   func(w http.ResponseWriter, r *http.Request) int { return api.writeBackup(c, w, r, path) },
+	return rest.Reply{
+		Header: [][2]string{{"Content-Disposition", `attachment; filename="` + name + `"`}},
+		Send:   func(w http.ResponseWriter, r *http.Request) int { return api.writeBackup(c, w, r, path) },
 	}, nil
 }
 
 // putBackup answers PUT /backup/{name}: a backup that was made elsewhere is put into the folder, to be restored.
-func (api *applianceAPI) putBackup(c *call) (reply, error) {
+func (api *applianceAPI) putBackup(c *rest.Call) (rest.Reply, error) {
 	b := api.Backups
-	if kind, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type")); err != nil || kind != fileType {
-		return reply{}, errdefs.New(errdefs.Invalid, "the body must be a backup, declared as Content-Type: %s", fileType)
+	if kind, _, err := mime.ParseMediaType(c.Request.Header.Get("Content-Type")); err != nil || kind != fileType {
+		return rest.Reply{}, errdefs.New(errdefs.Invalid, "the body must be a backup, declared as Content-Type: %s", fileType)
 	}
-	name := c.params.ByName("name")
+	name := c.Params.ByName("name")
 	path, err := b.Folder.UploadPath(name)
 	if err == nil {
 		err = b.Prepare()
@@ -234,12 +235,12 @@ func (api *applianceAPI) putBackup(c *call) (reply, error) {
 		err = b.Folder.Ready()
 	}
 	if err != nil {
-		return reply{}, backupError(err)
+		return rest.Reply{}, backupError(err)
 	}
 	if err := api.busyWithBackups(c); err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	rc := http.NewResponseController(c.w)
+	rc := http.NewResponseController(c.Writer)
 	end := time.Now().Add(longestOperation)
 	_ = rc.SetWriteDeadline(end.Add(slowestPiece))
 	body := readerFunc(func(p []byte) (int, error) {
@@ -249,21 +250,21 @@ func (api *applianceAPI) putBackup(c *call) (reply, error) {
 			piece = end
 		}
 		_ = rc.SetReadDeadline(piece)
-		n, err := c.r.Body.Read(p)
+		n, err := c.Request.Body.Read(p)
 		if err != nil && err != io.EOF {
 			err = &errdefs.Error{Kind: errdefs.Invalid, Message: "the backup did not arrive whole", Err: err}
 		}
 		return n, err
 	})
-	r, err := backup.Receive(c.r.Context(), backup.ReceiveConfig{Path: path, MinFreePercent: uploadFreePercent, Clock: b.Clock}, body)
+	r, err := backup.Receive(c.Request.Context(), backup.ReceiveConfig{Path: path, MinFreePercent: uploadFreePercent, Clock: b.Clock}, body)
 	if errors.Is(err, backup.ErrDamaged) || errors.Is(err, backup.ErrNewer) {
-		return reply{}, &errdefs.Error{Kind: errdefs.Invalid, Message: "the body is no backup that can be used: " + err.Error()}
+		return rest.Reply{}, &errdefs.Error{Kind: errdefs.Invalid, Message: "the body is no backup that can be used: " + err.Error()}
 	}
 	if err != nil {
-		return reply{}, backupError(err)
+		return rest.Reply{}, backupError(err)
 	}
-	b.Note(c.p.Actor(), "backup.upload", name, map[string]string{"sha256": r.SHA256})
-	return ok(storedBackup{Name: name, MadeAt: instant.Of(r.Manifest.MadeAt), Bytes: r.Bytes, Origin: backup.Uploaded, Encrypted: r.Manifest.Encrypted, App: r.Manifest.App, UnusableSettings: r.Manifest.UnusableSettings})
+	b.Note(c.Principal.Actor(), "backup.upload", name, map[string]string{"sha256": r.SHA256})
+	return rest.OK(storedBackup{Name: name, MadeAt: instant.Of(r.Manifest.MadeAt), Bytes: r.Bytes, Origin: backup.Uploaded, Encrypted: r.Manifest.Encrypted, App: r.Manifest.App, UnusableSettings: r.Manifest.UnusableSettings})
 }
 
 const (
@@ -277,20 +278,20 @@ type readerFunc func(p []byte) (int, error)
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // deleteBackup answers DELETE /backup/{name}.
-func (api *applianceAPI) deleteBackup(c *call) (reply, error) {
-	if err := c.writable(); err != nil {
-		return reply{}, err
+func (api *applianceAPI) deleteBackup(c *rest.Call) (rest.Reply, error) {
+	if err := c.Writable(); err != nil {
+		return rest.Reply{}, err
 	}
-	b, name := api.Backups, c.params.ByName("name")
+	b, name := api.Backups, c.Params.ByName("name")
 	if err := b.Folder.Remove(name); err != nil {
-		return reply{}, backupError(err)
+		return rest.Reply{}, backupError(err)
 	}
-	b.Note(c.p.Actor(), "backup.delete", name, nil)
-	return reply{status: http.StatusNoContent}, nil
+	b.Note(c.Principal.Actor(), "backup.delete", name, nil)
+	return rest.Reply{Status: http.StatusNoContent}, nil
 }
 
 // passphraseFor returns the passphrase of a request, else the one that is configured for scheduled backups.
-func (api *applianceAPI) passphraseFor(c *call, given string) (string, error) {
+func (api *applianceAPI) passphraseFor(c *rest.Call, given string) (string, error) {
 	if given != "" {
 		return given, backup.CheckPassphrase(given)
 	}
@@ -313,28 +314,28 @@ type verifiedBackup struct {
 }
 
 // verifyBackup answers POST /backup/{name}/verify: every byte is read, and the store in it checked and counted.
-func (api *applianceAPI) verifyBackup(c *call) (reply, error) {
+func (api *applianceAPI) verifyBackup(c *rest.Call) (rest.Reply, error) {
 	var in struct {
 		Passphrase string `json:"passphrase"`
 	}
-	if err := c.decode(schema.BackupVerify, true, &in); err != nil {
-		return reply{}, err
+	if err := c.Decode(schema.BackupVerify, true, &in); err != nil {
+		return rest.Reply{}, err
 	}
 	name, path, err := api.backupPath(c)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	passphrase, err := api.passphraseFor(c, in.Passphrase)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	if err := api.busyWithBackups(c); err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	longer(c)
-	m, err := backup.Verify(c.r.Context(), backup.VerifyConfig{Path: path, Passphrase: passphrase})
+	m, err := backup.Verify(c.Request.Context(), backup.VerifyConfig{Path: path, Passphrase: passphrase})
 	if err != nil {
-		return reply{}, passphraseField(err)
+		return rest.Reply{}, passphraseField(err)
 	}
 	out := verifiedBackup{Name: name, MadeAt: instant.Of(m.MadeAt), App: m.App, Files: []string{}, Omitted: append([]string{}, m.Omitted...)}
 	for _, e := range m.Entries {
@@ -344,7 +345,7 @@ func (api *applianceAPI) verifyBackup(c *call) (reply, error) {
 		}
 		out.Files = append(out.Files, e.Name)
 	}
-	return ok(out)
+	return rest.OK(out)
 }
 
 // passphraseField is backupError for a request whose body has the field passphrase.
@@ -356,52 +357,52 @@ func passphraseField(err error) error {
 }
 
 // restoreBackup answers POST /backup/{name}/restore: it begins, and GET /backup tells how it goes.
-func (api *applianceAPI) restoreBackup(c *call) (reply, error) {
+func (api *applianceAPI) restoreBackup(c *rest.Call) (rest.Reply, error) {
 	var in struct {
 		Confirm    string `json:"confirm"`
 		Passphrase string `json:"passphrase"`
 	}
-	if err := c.decode(schema.BackupRestore, false, &in); err != nil {
-		return reply{}, err
+	if err := c.Decode(schema.BackupRestore, false, &in); err != nil {
+		return rest.Reply{}, err
 	}
 	name, path, err := api.backupPath(c)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	if err := c.writable(); err != nil {
-		return reply{}, err
+	if err := c.Writable(); err != nil {
+		return rest.Reply{}, err
 	}
 	if in.Confirm != name {
-		return reply{}, errdefs.InvalidField("confirm", "must be the name of the backup, %s", name)
+		return rest.Reply{}, errdefs.InvalidField("confirm", "must be the name of the backup, %s", name)
 	}
 	passphrase, err := api.passphraseFor(c, in.Passphrase)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	about, err := backup.Inspect(path, passphrase)
 	if err == nil && about.Encrypted && passphrase == "" {
 		err = backup.ErrPassphrase
 	}
 	if err != nil {
-		return reply{}, passphraseField(err)
+		return rest.Reply{}, passphraseField(err)
 	}
 	if api.Restorer == nil {
-		return reply{}, errdefs.New(errdefs.Unavailable, "no service runs that could restore a backup")
+		return rest.Reply{}, errdefs.New(errdefs.Unavailable, "no service runs that could restore a backup")
 	}
-	state, err := api.Restorer.Begin(RestoreInput{Path: path, Name: name, Passphrase: passphrase, By: c.p.Actor()})
+	state, err := api.Restorer.Begin(RestoreInput{Path: path, Name: name, Passphrase: passphrase, By: c.Principal.Actor()})
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return ok(state)
+	return rest.OK(state)
 }
 
 // writeBackup sends a backup as one file, whatever it shares with others in its folder.
-func (api *applianceAPI) writeBackup(c *call, w http.ResponseWriter, r *http.Request, path string) int {
+func (api *applianceAPI) writeBackup(c *rest.Call, w http.ResponseWriter, r *http.Request, path string) int {
 	to := clientWriter{w: w}
 	_, err := backup.Whole(r.Context(), path, func(size int64) io.Writer {
 		to.began = true
 		h := w.Header()
-		h["Cache-Control"] = noStore
+		h["Cache-Control"] = rest.NoStore
 		h.Set("Content-Type", fileType)
 		h.Set("Content-Length", strconv.FormatInt(size, 10))
 		w.WriteHeader(http.StatusOK)
@@ -415,7 +416,7 @@ func (api *applianceAPI) writeBackup(c *call, w http.ResponseWriter, r *http.Req
 		return http.StatusOK
 	case !to.began:
 		w.Header().Del("Content-Disposition")
-		return c.fail(w, r, backupError(err))
+		return c.Fail(w, r, backupError(err))
 	}
 	api.Log.Error("a backup could not be sent whole: " + err.Error())
 	panic(http.ErrAbortHandler) // the client must not take the part for the whole

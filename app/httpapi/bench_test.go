@@ -20,6 +20,7 @@ import (
 	"opsmon/app/account"
 	"opsmon/app/audit"
 	"opsmon/app/auth"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/instant"
 	"opsmon/kv"
 	"opsmon/kv/kvtest"
@@ -182,13 +183,13 @@ func BenchmarkGetAccount(b *testing.B) {
 				s, key, rep := benchAccount(b, m.stations, m.skus)
 				body := rep.Bytes()
 				floor := bare(b, func(w http.ResponseWriter, _ *http.Request) {
-					w.Header()["Content-Type"] = jsonType
+					w.Header()["Content-Type"] = rest.JSONType
 					w.Header()["Content-Length"] = []string{rep.Length}
 					w.Write(body)
 				})
 				same := bare(b, func(w http.ResponseWriter, _ *http.Request) {
 					ourHeaders(w, rep)
-					w.Header()["Content-Type"] = jsonType
+					w.Header()["Content-Type"] = rest.JSONType
 					w.Header()["Content-Length"] = []string{rep.Length}
 					w.Write(body)
 				})
@@ -273,7 +274,7 @@ func storing(b *testing.B, connections int, request string, parts ...[]byte) map
 			if err != nil {
 				b.Error(err)
 			}
-			w.Header()["Content-Type"] = jsonType
+			w.Header()["Content-Type"] = rest.JSONType
 			w.Write(answer)
 		})
 		return repeat(connections, func() func() error { return newWire(b, handler, request, 200).do })

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"opsmon/app/auth"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/test/apptest"
 )
 
@@ -54,18 +55,18 @@ func TestBodiesThatAreNotThere(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Admin)
 	for _, rt := range s.routes {
-		row := samples[rt.method+" "+rt.path]
-		a := row.call(s, rt.method, caller{email: mailOf(auth.Admin)})
-		needed := a.body != "" && rt.path != "/key" && rt.path != "/setup"
+		row := samples[rt.Method+" "+rt.Path]
+		a := row.call(s, rt.Method, caller{email: mailOf(auth.Admin)})
+		needed := a.body != "" && rt.Path != "/key" && rt.Path != "/setup"
 		a.body, a.key = "", key
 		got := s.do(a)
 		s.noteSecrets("", got)
 		if needed {
-			if got.want(t, 400); !strings.Contains(got.text("errorMessage"), "line 1, column 1") && rt.path != "/backup/:name" {
-				t.Errorf("%s %s: %s", rt.method, rt.path, got.body)
+			if got.want(t, 400); !strings.Contains(got.text("errorMessage"), "line 1, column 1") && rt.Path != "/backup/:name" {
+				t.Errorf("%s %s: %s", rt.Method, rt.Path, got.body)
 			}
-		} else if got.status == 400 && rt.path != "/auth/account" {
-			t.Errorf("%s %s needs a body: %s", rt.method, rt.path, got.body)
+		} else if got.status == 400 && rt.Path != "/auth/account" {
+			t.Errorf("%s %s needs a body: %s", rt.Method, rt.Path, got.body)
 		}
 	}
 }
@@ -151,8 +152,8 @@ func sizeOf(limit int) string {
 func TestStrangersBodies(t *testing.T) {
 	s := newServer(t, options{})
 	for _, rt := range s.routes {
-		if rt.access == open && rt.limit > 4<<10 && rt.path != "/setup" {
-			t.Errorf("%s %s takes %d bytes of anybody", rt.method, rt.path, rt.limit)
+		if rt.Access == rest.Open && rt.Limit > 4<<10 && rt.Path != "/setup" {
+			t.Errorf("%s %s takes %d bytes of anybody", rt.Method, rt.Path, rt.Limit)
 		}
 	}
 	for _, path := range []string{"/auth/login", "/auth/approve"} {

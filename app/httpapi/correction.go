@@ -8,17 +8,18 @@ import (
 	"opsmon/app/engine/correction"
 	"opsmon/app/errdefs"
 	"opsmon/app/httpapi/openapi"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/instant"
 	"opsmon/schema"
 )
 
 // correctionRoutes returns the operations on corrections of the past.
-func (api *figuresAPI) correctionRoutes() []route {
-	return []route{
+func (api *figuresAPI) correctionRoutes() []rest.Route {
+	return []rest.Route{
 		{
-			method: http.MethodGet, path: "/correction", handle: api.getCorrections, role: auth.Admin,
-			query: []string{"limit", "skip"},
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/correction", Handle: api.getCorrections, Role: auth.Admin,
+			Query: []string{"limit", "skip"},
+			Operation: openapi.Operation{
 				ID: "listCorrections", Tag: "Admin", Summary: "List corrections",
 				About:  "The newest comes first. Undone corrections are included.",
 				Answer: "A page of corrections.", Form: openapi.FormPage, Gives: "Correction", Also: []int{400},
@@ -26,9 +27,9 @@ func (api *figuresAPI) correctionRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/correction", handle: api.postCorrection, body: true, role: auth.Admin,
-			once: true, desk: true, query: []string{"dryrun"},
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/correction", Handle: api.postCorrection, Body: true, Role: auth.Admin,
+			Once: true, Desk: true, Query: []string{"dryrun"},
+			Operation: openapi.Operation{
 				ID: "makeCorrection", Tag: "Admin", Summary: "Correct the past configuration of stations",
 				About: "Changes thresholds, shifts, rates, SKUs or reasons for a past range, whatever the manifest " +
 					"said then. Signals, schedules and what people entered stay; the figures are calculated " +
@@ -45,9 +46,9 @@ func (api *figuresAPI) correctionRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/correction/:correctionId/undo", handle: api.postCorrectionUndo,
-			role: auth.Admin, once: true, desk: true, query: []string{"dryrun"},
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/correction/:correctionId/undo", Handle: api.postCorrectionUndo,
+			Role: auth.Admin, Once: true, Desk: true, Query: []string{"dryrun"},
+			Operation: openapi.Operation{
 				ID: "undoCorrection", Tag: "Admin", Summary: "Undo a correction",
 				About: "The figures become what they would be without the correction, which stays in the list. With " +
 					"`dryrun` the answer shows the effect. A request that is repeated with its `Idempotency-Key` " +
@@ -79,64 +80,64 @@ type correctionResult struct {
 
 // made replies with a stored correction, of this request or an identical one before, after its recalculation has
 // finished or with the stations that are still being recalculated.
-func (api *figuresAPI) made(c *call, made *correction.Correction, err error) (reply, error) {
+func (api *figuresAPI) made(c *rest.Call, made *correction.Correction, err error) (rest.Reply, error) {
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	left, err := api.Corrections.Follow(c.p.AccountID, made)
+	left, err := api.Corrections.Follow(c.Principal.AccountID, made)
 	if err != nil { // it is stored anyway
 		left = made.StationCodes
 	}
-	out, err := ok(correctionResult{Correction: made, Effects: []correction.Effect{}, Complete: true, Computing: append([]string{}, left...)})
-	out.header = append(out.header, [2]string{"Location", "/correction/" + made.ID})
+	out, err := rest.OK(correctionResult{Correction: made, Effects: []correction.Effect{}, Complete: true, Computing: append([]string{}, left...)})
+	out.Header = append(out.Header, [2]string{"Location", "/correction/" + made.ID})
 	return out, err
 }
 
 // lookedAt replies with the preview of a correction.
-func lookedAt(p *correction.Preview, err error) (reply, error) {
+func lookedAt(p *correction.Preview, err error) (rest.Reply, error) {
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return ok(correctionResult{Effects: p.Effects, Complete: p.Complete, Computing: []string{}})
+	return rest.OK(correctionResult{Effects: p.Effects, Complete: p.Complete, Computing: []string{}})
 }
 
 // postCorrection handles POST /correction (monitoring.md section 8).
-func (api *figuresAPI) postCorrection(c *call) (reply, error) {
+func (api *figuresAPI) postCorrection(c *rest.Call) (rest.Reply, error) {
 	in, err := api.correction(c)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	dry, err := c.dryRun()
+	dry, err := c.DryRun()
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	request, err := c.named()
+	request, err := c.Idempotency()
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	if err := c.takeSlot(); err != nil { // it reads manifests, and a preview calculates days
-		return reply{}, err
+	if err := c.WaitManifest(); err != nil { // it reads manifests, and a preview calculates days
+		return rest.Reply{}, err
 	}
 	if dry {
-		return lookedAt(api.Corrections.Preview(c.r.Context(), c.p, in))
+		return lookedAt(api.Corrections.Preview(c.Request.Context(), c.Principal, in))
 	}
-	made, err := api.Corrections.Make(c.p, request, in)
+	made, err := api.Corrections.Make(c.Principal, request, in)
 	return api.made(c, made, err)
 }
 
 // correction decodes a correction and returns all problems with it.
-func (api *figuresAPI) correction(c *call) (in correction.Input, err error) {
-	body, problems, err := c.shape(schema.CorrectionCreate, false)
+func (api *figuresAPI) correction(c *rest.Call) (in correction.Input, err error) {
+	body, problems, err := c.ReadBody(schema.CorrectionCreate, false)
 	if err != nil {
 		return in, err
 	}
 	in = correctionInput(body)
 	if len(problems) > 0 {
 		var later errdefs.Problems
-		_ = later.Take(api.Corrections.Check(c.p, in)) // other errors are returned once the format is valid
+		_ = later.Take(api.Corrections.Check(c.Principal, in)) // other errors are returned once the format is valid
 		problems.Merge(later)
 	}
-	return in, c.invalid(problems)
+	return in, c.Invalid(problems)
 }
 
 // correctionInput converts a body that matches the schema. Its changes are not decoded further, so null differs from a
@@ -160,37 +161,37 @@ func correctionInput(body any) correction.Input {
 }
 
 // getCorrections handles GET /correction.
-func (api *figuresAPI) getCorrections(c *call) (reply, error) {
-	limit, skip := c.page(100, 1000)
-	if err := c.unclear(); err != nil {
-		return reply{}, err
+func (api *figuresAPI) getCorrections(c *rest.Call) (rest.Reply, error) {
+	limit, skip := c.Page(100, 1000)
+	if err := c.QueryError(); err != nil {
+		return rest.Reply{}, err
 	}
-	corrections, total, err := api.Corrections.List(c.p.AccountID, limit, skip)
+	corrections, total, err := api.Corrections.List(c.Principal.AccountID, limit, skip)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return list(corrections, total)
+	return rest.List(corrections, total)
 }
 
 // postCorrectionUndo handles POST /correction/{id}/undo.
-func (api *figuresAPI) postCorrectionUndo(c *call) (reply, error) {
-	dry, err := c.dryRun()
+func (api *figuresAPI) postCorrectionUndo(c *rest.Call) (rest.Reply, error) {
+	dry, err := c.DryRun()
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	request, err := c.named()
+	request, err := c.Idempotency()
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	id := c.params.ByName("correctionId")
+	id := c.Params.ByName("correctionId")
 	if !dry {
-		made, err := api.Corrections.Undo(c.p, request, id)
+		made, err := api.Corrections.Undo(c.Principal, request, id)
 		return api.made(c, made, err)
 	}
-	if err := c.takeSlot(); err != nil {
-		return reply{}, err
+	if err := c.WaitManifest(); err != nil {
+		return rest.Reply{}, err
 	}
-	return lookedAt(api.Corrections.PreviewUndo(c.r.Context(), c.p, id))
+	return lookedAt(api.Corrections.PreviewUndo(c.Request.Context(), c.Principal, id))
 }
 
 // correctionSample is an example of an answer.

@@ -6,16 +6,17 @@ import (
 
 	"opsmon/app/cron"
 	"opsmon/app/httpapi/openapi"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/instant"
 	"opsmon/app/iso"
 )
 
 // cronRoutes returns the operations on cron patterns.
-func cronRoutes() []route {
-	return []route{
+func cronRoutes() []rest.Route {
+	return []rest.Route{
 		{
-			method: http.MethodGet, path: "/cron", handle: getCron, query: []string{"pattern", "timezone", "count"},
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/cron", Handle: getCron, Query: []string{"pattern", "timezone", "count"},
+			Operation: openapi.Operation{
 				ID: "readCron", Tag: "Monitoring", Summary: "Explain a cron pattern",
 				About: "The pattern in words, its next fires in a time zone, and the shortest time between two " +
 					"fires, including clock changes: `availableBeforeDeadlineMinutes` must be shorter. The " +
@@ -59,18 +60,18 @@ const (
 )
 
 // getCron handles GET /cron, with the same code that makes Tasks due.
-func getCron(c *call) (reply, error) {
-	n := c.number("count", someFires, 1, mostFires)
-	zone, err := iso.Zone(c.query("timezone"))
+func getCron(c *rest.Call) (rest.Reply, error) {
+	n := c.Number("count", someFires, 1, mostFires)
+	zone, err := iso.Zone(c.Query("timezone"))
 	if err != nil {
-		c.fault("timezone", "%s", err)
+		c.Fault("timezone", "%s", err)
 	}
-	pattern, err := cron.Parse(c.query("pattern"))
+	pattern, err := cron.Parse(c.Query("pattern"))
 	if err != nil {
-		c.fault("pattern", "%s", err)
+		c.Fault("pattern", "%s", err)
 	}
-	if err := c.unclear(); err != nil {
-		return reply{}, err
+	if err := c.QueryError(); err != nil {
+		return rest.Reply{}, err
 	}
 	now := time.Now()
 	answer := fires{Words: pattern.Words(), Fires: []string{}}
@@ -81,5 +82,5 @@ func getCron(c *call) (reply, error) {
 		minutes := int(gap / time.Minute)
 		answer.SmallestGapMinutes = &minutes
 	}
-	return ok(answer)
+	return rest.OK(answer)
 }

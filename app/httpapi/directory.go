@@ -6,14 +6,15 @@ import (
 
 	"opsmon/app/account/manifest"
 	"opsmon/app/httpapi/openapi"
+	"opsmon/app/httpapi/rest"
 )
 
 // directoryRoutes returns the operations on names.
-func (api *configurationAPI) directoryRoutes() []route {
-	return []route{
+func (api *configurationAPI) directoryRoutes() []rest.Route {
+	return []rest.Route{
 		{
-			method: http.MethodGet, path: "/directory", handle: api.getDirectory,
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/directory", Handle: api.getDirectory,
+			Operation: openapi.Operation{
 				ID: "getDirectory", Tag: "Account", Summary: "Read the names of plants, stations, SKUs and reasons",
 				About: "Names by code, the shift patterns of stations, and the settings needed to show times and " +
 					"money: what a page needs besides figures, without the whole manifest.",
@@ -77,14 +78,14 @@ type directoryReason struct {
 }
 
 // getDirectory handles GET /directory.
-func (api *configurationAPI) getDirectory(c *call) (reply, error) {
-	snap, err := api.Accounts.Get(c.p.AccountID)
+func (api *configurationAPI) getDirectory(c *rest.Call) (rest.Reply, error) {
+	snap, err := api.Accounts.Get(c.Principal.AccountID)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	m, err := snap.Manifest()
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	d := directory{
 		Revision: snap.Account.Revision, Currency: m.Settings.Currency, DurationFormat: m.Settings.DurationFormat,
@@ -97,7 +98,7 @@ func (api *configurationAPI) getDirectory(c *call) (reply, error) {
 		d.SKUs[i] = directorySKU{m.SKUs[i].Code, m.SKUs[i].Name}
 	}
 	d.add(m.Reasons, nil)
-	return ok(d)
+	return rest.OK(d)
 }
 
 func plantOf(p *manifest.Plant) directoryPlant {

@@ -7,15 +7,16 @@ import (
 	"opsmon/app/engine/oee"
 	"opsmon/app/engine/report"
 	"opsmon/app/httpapi/openapi"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/instant"
 )
 
 // energyRoutes returns the operations on energy.
-func (api *figuresAPI) energyRoutes() []route {
-	return []route{
+func (api *figuresAPI) energyRoutes() []rest.Route {
+	return []rest.Route{
 		{
-			method: http.MethodGet, path: "/energy", handle: api.getEnergy, query: append(chosenBy(), "by"),
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/energy", Handle: api.getEnergy, Query: append(rest.SelectionParams(), "by"),
+			Operation: openapi.Operation{
 				ID: "getEnergy", Tag: "Monitoring", Summary: "Read energy, cost and CO2",
 				About: "Cost and CO2 use the account's prices and factors of that time. Energy that was not " +
 					"measured is null, never 0. `coverage` is the share of the stations' time for which a sum " +
@@ -68,29 +69,29 @@ func energyOf(e *report.Energy) energyView {
 		return &v.Value
 	}
 	return energyView{
-		PlantCode: orNull(e.Plant), GroupCode: orNull(e.Group), StationCode: orNull(e.Station), StartAt: instant.FormatMs(e.Start), EndAt: instant.FormatMs(e.End),
+		PlantCode: rest.OrNull(e.Plant), GroupCode: rest.OrNull(e.Group), StationCode: rest.OrNull(e.Station), StartAt: instant.FormatMs(e.Start), EndAt: instant.FormatMs(e.End),
 		ElectricalKwh: known(f.KWh), OutsideKwh: known(f.Outside), Cost: known(f.Cost), CO2: known(f.CO2), ProductionCount: units(e.Units), ProductiveMs: e.ProductiveMs,
 		KwhPerUnit: known(f.PerUnit), KwhPerProductiveH: known(f.PerProductiveHour), Coverage: ratioOf(e.Coverage()),
 	}
 }
 
 // getEnergy handles GET /energy.
-func (api *figuresAPI) getEnergy(c *call) (reply, error) {
+func (api *figuresAPI) getEnergy(c *rest.Call) (rest.Reply, error) {
 	by := by(c, oee.ByPlant, oee.ByGroup, oee.ByStation, oee.ByHour, oee.ByDay, oee.ByWeek, oee.ByMonth)
-	x, err := c.choose(report.Longest(by), "today")
+	x, err := c.Choose(report.Longest(by), "today")
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	reports := api.Reports
 	if err := reports.CheckEnergy(x, by); err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	if err := c.long(x, longSums); err != nil {
-		return reply{}, err
+	if err := c.WaitIfLong(x, rest.LongSums); err != nil {
+		return rest.Reply{}, err
 	}
-	results, err := reports.Energy(c.r.Context(), x, by)
+	results, err := reports.Energy(c.Request.Context(), x, by)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return chunkedList(len(results), func(i int) any { return energyOf(&results[i]) }), nil
+	return rest.ChunkedList(len(results), func(i int) any { return energyOf(&results[i]) }), nil
 }

@@ -14,15 +14,16 @@ import (
 	"opsmon/app/deliver/event"
 	"opsmon/app/errdefs"
 	"opsmon/app/httpapi/openapi"
+	"opsmon/app/httpapi/rest"
 )
 
 // Routes returns the operations on the event stream.
-func (api *eventsAPI) Routes() []route {
-	return []route{
+func (api *eventsAPI) Routes() []rest.Route {
+	return []rest.Route{
 		{
-			method: http.MethodGet, path: "/events", handle: api.getEvents,
-			query: []string{"types", "stationcodes", "plantcode"},
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/events", Handle: api.getEvents,
+			Query: []string{"types", "stationcodes", "plantcode"},
+			Operation: openapi.Operation{
 				ID: "getEvents", Tag: "Event", Summary: "Follow changes",
 				About: "Server-sent events, for as long as the client stays connected. Each event has an `id`, a " +
 					"type, and as `data` what changed, in the form in which it is read:\n\n- `station`: a " +
@@ -163,43 +164,43 @@ type wanted struct {
 }
 
 // getEvents handles GET /events.
-func (api *eventsAPI) getEvents(c *call) (reply, error) {
-	s := &stream{api: api, p: c.p, credential: c.p.Actor().Credential, caller: c.caller(), rc: http.NewResponseController(c.w)}
+func (api *eventsAPI) getEvents(c *rest.Call) (rest.Reply, error) {
+	s := &stream{api: api, p: c.Principal, credential: c.Principal.Actor().Credential, caller: c.Caller(), rc: http.NewResponseController(c.Writer)}
 	if err := api.wanted(c, &s.want); err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	hub := api.streams.hub
 	s.seen = hub.Last()
-	if last := c.r.Header.Get("Last-Event-ID"); last != "" {
+	if last := c.Request.Header.Get("Last-Event-ID"); last != "" {
 		after, err := strconv.ParseUint(last, 10, 64)
 		if s.lost = err != nil || after > s.seen; !s.lost {
 			s.seen = after
 		}
 	}
 	if err := api.streams.enter(s); err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return reply{send: s.write}, nil
+	return rest.Reply{Send: s.write}, nil
 }
 
 // wanted parses the filter of a request.
-func (api *eventsAPI) wanted(c *call, w *wanted) error {
-	w.types = some(c, "types", "station, issue, schedule, task, message and account", func(name string) (event.Type, bool) {
+func (api *eventsAPI) wanted(c *rest.Call, w *wanted) error {
+	w.types = rest.Some(c, "types", "station, issue, schedule, task, message and account", func(name string) (event.Type, bool) {
 		t := event.Type(name)
 		return t, slices.Contains(eventTypes, t)
 	})
-	snap, err := api.Accounts.Get(c.p.AccountID)
+	snap, err := api.Accounts.Get(c.Principal.AccountID)
 	if err != nil {
 		return err
 	}
-	w.codes, w.plant = parts(c.query("stationcodes")), c.query("plantcode")
+	w.codes, w.plant = rest.Split(c.Query("stationcodes")), c.Query("plantcode")
 	known, err := snap.Stations()
 	if err != nil {
 		return err
 	}
 	for _, code := range w.codes {
 		if !known(code) {
-			c.fault("stationcodes", "names the station %q, which this account does not have", errdefs.Shorten(code))
+			c.Fault("stationcodes", "names the station %q, which this account does not have", errdefs.Shorten(code))
 		}
 	}
 	found, err := w.look(snap)
@@ -207,9 +208,9 @@ func (api *eventsAPI) wanted(c *call, w *wanted) error {
 		return err
 	}
 	if !found {
-		c.fault("plantcode", "names the plant %q, which this account does not have", errdefs.Shorten(w.plant))
+		c.Fault("plantcode", "names the plant %q, which this account does not have", errdefs.Shorten(w.plant))
 	}
-	return c.unclear()
+	return c.QueryError()
 }
 
 var eventTypes = []event.Type{event.Station, event.Issue, event.Schedule, event.Task, event.Message, event.Account}
@@ -308,13 +309,13 @@ func (api *eventsAPI) EndStreams() {
 func (s *stream) write(w http.ResponseWriter, r *http.Request) int {
 	defer s.api.streams.leave(s)
 	h := w.Header()
-	h["Cache-Control"] = noStore
+	h["Cache-Control"] = rest.NoStore
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no") // nginx buffers answers otherwise
 	if r.Method == http.MethodHead {
 		return http.StatusOK
 	}
-	giveUp(r.Context(), s.api.streams.times.dead)
+	rest.GiveUp(r.Context(), s.api.streams.times.dead)
 	s.run(w, r)
 	return http.StatusOK
 }

@@ -14,18 +14,19 @@ import (
 	"opsmon/app/engine/report"
 	"opsmon/app/errdefs"
 	"opsmon/app/httpapi/openapi"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/instant"
 	"opsmon/app/work/schedule"
 	"opsmon/app/work/task"
 )
 
 // exportRoutes returns the operations on exports.
-func (api *figuresAPI) exportRoutes() []route {
-	return []route{
+func (api *figuresAPI) exportRoutes() []rest.Route {
+	return []rest.Route{
 		{
-			method: http.MethodGet, path: "/export/:table", handle: api.getExport,
-			query: append(chosenBy(), "resolution"),
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/export/:table", Handle: api.getExport,
+			Query: append(rest.SelectionParams(), "resolution"),
+			Operation: openapi.Operation{
 				ID: "exportTable", Tag: "Monitoring", Summary: "Export a table as CSV",
 				About: "A file by RFC 4180 with column names in the first line, streamed. Text that a spreadsheet " +
 					"would take for a formula is preceded by an apostrophe. If the connection breaks, rows are " +
@@ -45,7 +46,7 @@ func (api *figuresAPI) exportRoutes() []route {
 }
 
 // export returns a function that parses the parameters of a table and returns its constructor; nil: no such table.
-func (api *figuresAPI) export(name string) func(c *call) func(x *report.Selection) (*table, error) {
+func (api *figuresAPI) export(name string) func(c *rest.Call) func(x *report.Selection) (*rest.Table, error) {
 	switch name {
 	case "windows":
 		return api.exportWindows
@@ -60,29 +61,29 @@ func (api *figuresAPI) export(name string) func(c *call) func(x *report.Selectio
 }
 
 // getExport handles GET /export/{table}.
-func (api *figuresAPI) getExport(c *call) (reply, error) {
-	name := c.params.ByName("table")
+func (api *figuresAPI) getExport(c *rest.Call) (rest.Reply, error) {
+	name := c.Params.ByName("table")
 	export := api.export(name)
 	if export == nil {
-		return reply{}, errdefs.New(errdefs.NotFound, "there is no such table; there are windows, schedules, issues and tasks")
+		return rest.Reply{}, errdefs.New(errdefs.NotFound, "there is no such table; there are windows, schedules, issues and tasks")
 	}
 	of := export(c)
-	x, err := c.choose(report.LongestDetail, "")
+	x, err := c.Choose(report.LongestDetail, "")
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	if err := c.long(x, longDetail); err != nil {
-		return reply{}, err
+	if err := c.WaitIfLong(x, rest.LongDetail); err != nil {
+		return rest.Reply{}, err
 	}
 	t, err := of(x)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	file := name + "-" + instant.FormatMs(x.From)[:10] + ".csv"
-	return reply{chunked: &chunked{kind: csvType, name: file, run: func(ctx context.Context, w io.Writer) error {
+	return rest.Reply{Chunked: &rest.Chunked{Kind: rest.CSVType, Name: file, Run: func(ctx context.Context, w io.Writer) error {
 		b := bufio.NewWriterSize(w, 64<<10)
-		writeCSV(b, t.header)
-		err := t.each(ctx, func(cells []string) error { return writeCSV(b, cells) })
+		rest.WriteCSV(b, t.Header)
+		err := t.Each(ctx, func(cells []string) error { return rest.WriteCSV(b, cells) })
 		if err != nil {
 			return err
 		}
@@ -98,29 +99,29 @@ var windowColumns = []string{
 }
 
 // exportWindows exports windows of the requested resolution.
-func (api *figuresAPI) exportWindows(c *call) func(x *report.Selection) (*table, error) {
+func (api *figuresAPI) exportWindows(c *rest.Call) func(x *report.Selection) (*rest.Table, error) {
 	by := resolution(c)
-	return func(x *report.Selection) (*table, error) {
+	return func(x *report.Selection) (*rest.Table, error) {
 		all, err := api.Reports.Windows(x, by)
 		if err != nil {
 			return nil, err
 		}
-		return &table{windowColumns, func(ctx context.Context, row func([]string) error) error {
+		return &rest.Table{Header: windowColumns, Each: func(ctx context.Context, row func([]string) error) error {
 			return all.Each(ctx, func(w *report.Window) error { return row(windowOf(w).cells()) })
 		}}, nil
 	}
 }
 
 // exportSchedules exports the schedules that overlap the range, station by station.
-func (api *figuresAPI) exportSchedules(c *call) func(x *report.Selection) (*table, error) {
-	return func(x *report.Selection) (*table, error) {
-		return &table{schedule.CSVHeader(), func(ctx context.Context, row func([]string) error) error {
+func (api *figuresAPI) exportSchedules(c *rest.Call) func(x *report.Selection) (*rest.Table, error) {
+	return func(x *report.Selection) (*rest.Table, error) {
+		return &rest.Table{Header: schedule.CSVHeader(), Each: func(ctx context.Context, row func([]string) error) error {
 			for _, s := range x.Stations {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
 				f := schedule.Filter{Where: []schedule.Where{{StationCode: s.Code, Range: calendar.Range{Start: s.Begin, End: s.End}}}, Limit: schedule.MaxListed}
-				views, _, err := api.Schedules.List(c.p.AccountID, f)
+				views, _, err := api.Schedules.List(c.Principal.AccountID, f)
 				if err != nil {
 					return err
 				}
@@ -141,15 +142,15 @@ var taskColumns = []string{
 }
 
 // exportTasks exports the Tasks that became available in the range, station by station and month by month.
-func (api *figuresAPI) exportTasks(c *call) func(x *report.Selection) (*table, error) {
-	return func(x *report.Selection) (*table, error) {
-		return &table{taskColumns, func(ctx context.Context, row func([]string) error) error {
+func (api *figuresAPI) exportTasks(c *rest.Call) func(x *report.Selection) (*rest.Table, error) {
+	return func(x *report.Selection) (*rest.Table, error) {
+		return &rest.Table{Header: taskColumns, Each: func(ctx context.Context, row func([]string) error) error {
 			for _, s := range x.Stations {
 				for from := s.Begin; from < s.End; from += 31 * instant.DayMs {
 					if err := ctx.Err(); err != nil {
 						return err
 					}
-					views, _, err := api.Tasks.List(c.p.AccountID, task.Query{Where: []task.Where{{StationCode: s.Code, From: from, To: min(s.End, from+31*instant.DayMs)}}, Limit: math.MaxInt32})
+					views, _, err := api.Tasks.List(c.Principal.AccountID, task.Query{Where: []task.Where{{StationCode: s.Code, From: from, To: min(s.End, from+31*instant.DayMs)}}, Limit: math.MaxInt32})
 					if err != nil {
 						return err
 					}
@@ -168,18 +169,18 @@ func (api *figuresAPI) exportTasks(c *call) func(x *report.Selection) (*table, e
 
 func taskCells(v *task.View) []string {
 	return []string{
-		v.ID, v.StationCode, string(v.State), string(v.Trigger), v.TaskCode, v.Title, orEmpty(v.TaskListCode), orEmpty(v.TaskListName), orEmpty(v.ScheduleID),
-		timeText(&v.AvailableAt), timeText(v.DeadlineAt), orEmpty(v.StartedBy), timeText(v.CompletedAt), timeText(v.RecordedAt), orEmpty(v.CompletedBy), orEmpty(v.Note),
+		v.ID, v.StationCode, string(v.State), string(v.Trigger), v.TaskCode, v.Title, rest.OrEmpty(v.TaskListCode), rest.OrEmpty(v.TaskListName), rest.OrEmpty(v.ScheduleID),
+		rest.TimeText(&v.AvailableAt), rest.TimeText(v.DeadlineAt), rest.OrEmpty(v.StartedBy), rest.TimeText(v.CompletedAt), rest.TimeText(v.RecordedAt), rest.OrEmpty(v.CompletedBy), rest.OrEmpty(v.Note),
 	}
 }
 
 func (w *window) cells() []string {
 	return []string{
-		w.StationCode, w.WindowStartAt, w.WindowEndAt, whole(w.TotalMs), whole(w.ShiftMs), whole(w.ScheduledProductionMs), whole(w.ScheduledNonProductionMs),
-		whole(w.OutOfShiftMs), whole(w.NoDataMs), whole(w.DowntimeMs), whole(w.SlowMs), whole(w.ProductiveMs), whole(w.IdleMs), orEmpty(w.DowntimeSince),
-		decimal(&w.ProductionGoodCount), decimal(&w.ProductionBadCount), decimal(w.ProductionIdealCount), decimal(w.ProductionTargetCount), decimal(w.LineSpeedAvg),
-		decimal(w.LineSpeedTarget), decimal(w.ElectricalKwh), whole(w.ElectricalKnownMs), decimal(w.RSSIAvg), strconv.FormatBool(w.IsAlive), strings.Join(w.ScheduleIDs, " "),
-		strings.Join(w.IssueIDs, " "), strings.Join(w.ReasonCodes, " "), strings.Join(w.ErrorCodes, " "), orEmpty(w.SKUCode), whole(w.ManifestRevision), orEmpty(w.ShiftName),
-		decimal(&w.UnscheduledGoodCount), decimal(&w.UnscheduledBadCount), decimal(&w.NoDataGoodCount), decimal(&w.NoDataBadCount),
+		w.StationCode, w.WindowStartAt, w.WindowEndAt, rest.Integer(w.TotalMs), rest.Integer(w.ShiftMs), rest.Integer(w.ScheduledProductionMs), rest.Integer(w.ScheduledNonProductionMs),
+		rest.Integer(w.OutOfShiftMs), rest.Integer(w.NoDataMs), rest.Integer(w.DowntimeMs), rest.Integer(w.SlowMs), rest.Integer(w.ProductiveMs), rest.Integer(w.IdleMs), rest.OrEmpty(w.DowntimeSince),
+		rest.Decimal(&w.ProductionGoodCount), rest.Decimal(&w.ProductionBadCount), rest.Decimal(w.ProductionIdealCount), rest.Decimal(w.ProductionTargetCount), rest.Decimal(w.LineSpeedAvg),
+		rest.Decimal(w.LineSpeedTarget), rest.Decimal(w.ElectricalKwh), rest.Integer(w.ElectricalKnownMs), rest.Decimal(w.RSSIAvg), strconv.FormatBool(w.IsAlive), strings.Join(w.ScheduleIDs, " "),
+		strings.Join(w.IssueIDs, " "), strings.Join(w.ReasonCodes, " "), strings.Join(w.ErrorCodes, " "), rest.OrEmpty(w.SKUCode), rest.Integer(w.ManifestRevision), rest.OrEmpty(w.ShiftName),
+		rest.Decimal(&w.UnscheduledGoodCount), rest.Decimal(&w.UnscheduledBadCount), rest.Decimal(&w.NoDataGoodCount), rest.Decimal(&w.NoDataBadCount),
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/report"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/ingest/signal"
 	"opsmon/app/instant"
 	"opsmon/app/test/apptest"
@@ -380,7 +381,7 @@ func TestFiguresRefuse(t *testing.T) {
 func TestCSVIsHarmless(t *testing.T) {
 	var b bytes.Buffer
 	w := bufio.NewWriter(&b)
-	if err := writeCSV(w, []string{"plain", "a,b", `say "x"`, "two\r\nlines", "=1+1", "+49 30", "-5.25", "-cmd", "@SUM(A1)", "\tx", "", "é"}); err != nil {
+	if err := rest.WriteCSV(w, []string{"plain", "a,b", `say "x"`, "two\r\nlines", "=1+1", "+49 30", "-5.25", "-cmd", "@SUM(A1)", "\tx", "", "é"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Flush(); err != nil {

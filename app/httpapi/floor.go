@@ -11,6 +11,7 @@ import (
 	"opsmon/app/engine/report"
 	"opsmon/app/engine/station"
 	"opsmon/app/httpapi/openapi"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/instant"
 	"opsmon/app/work/issue"
 	"opsmon/app/work/schedule"
@@ -29,7 +30,7 @@ type figuresAPI struct {
 }
 
 // Routes returns the operations.
-func (api *figuresAPI) Routes() []route {
+func (api *figuresAPI) Routes() []rest.Route {
 	return slices.Concat(
 		api.stationRoutes(), api.windowRoutes(), api.timelineRoutes(), api.oeeRoutes(), api.energyRoutes(),
 		api.analysisRoutes(), api.tuningRoutes(), api.correctionRoutes(), api.exportRoutes(),
@@ -37,12 +38,12 @@ func (api *figuresAPI) Routes() []route {
 }
 
 // stationRoutes returns the operations on the current state of stations.
-func (api *figuresAPI) stationRoutes() []route {
-	return []route{
+func (api *figuresAPI) stationRoutes() []rest.Route {
+	return []rest.Route{
 		{
-			method: http.MethodGet, path: "/station", handle: api.getStations,
-			query: []string{"plantcode", "groupcode", "stationcodes", "archived"},
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/station", Handle: api.getStations,
+			Query: []string{"plantcode", "groupcode", "stationcodes", "archived"},
+			Operation: openapi.Operation{
 				ID: "listStations", Tag: "Station", Summary: "Read the present state of stations",
 				About: "Each station with its status and since when, its running schedules and their counts, its " +
 					"speed, its open stops, and the figures of the shift so far. Energy meters are included only " +
@@ -55,8 +56,8 @@ func (api *figuresAPI) stationRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodGet, path: "/station/:stationCode", handle: api.getStation,
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/station/:stationCode", Handle: api.getStation,
+			Operation: openapi.Operation{
 				ID: "getStation", Tag: "Station", Summary: "Read a station's configuration",
 				About: "The station's configuration with everything that it inherits from its group, plant and " +
 					"account: each flag with the level that decided it, reasons, Task lists with their Tasks, " +
@@ -70,40 +71,40 @@ func (api *figuresAPI) stationRoutes() []route {
 }
 
 // getStations handles GET /station: the current state of the stations (monitoring.md section 3).
-func (api *figuresAPI) getStations(c *call) (reply, error) {
-	_, all, err := c.allStations()
+func (api *figuresAPI) getStations(c *rest.Call) (rest.Reply, error) {
+	_, all, err := c.AllStations()
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	chosen := c.stationsOf(all)
-	if err := c.unclear(); err != nil {
-		return reply{}, err
+	chosen := c.StationsOf(all)
+	if err := c.QueryError(); err != nil {
+		return rest.Reply{}, err
 	}
-	if c.query("stationcodes") == "" { // meters are hidden unless they are named (http-api.md section 2.2)
+	if c.Query("stationcodes") == "" { // meters are hidden unless they are named (http-api.md section 2.2)
 		chosen = slices.DeleteFunc(chosen, func(s *station.Station) bool { return s.Monitor.MeterOnly })
 	}
-	live, err := api.Floor.Now(c.p.AccountID, chosen)
+	live, err := api.Floor.Now(c.Principal.AccountID, chosen)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	results := make([]floor.Status, len(live))
 	for i := range live {
 		results[i] = live[i].Status()
 	}
-	return list(results, -1)
+	return rest.List(results, -1)
 }
 
 // getStation handles GET /station/{stationCode} with the resolved configuration.
-func (api *figuresAPI) getStation(c *call) (reply, error) {
-	snap, err := api.Accounts.Get(c.p.AccountID)
+func (api *figuresAPI) getStation(c *rest.Call) (rest.Reply, error) {
+	snap, err := api.Accounts.Get(c.Principal.AccountID)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	view, err := snap.Resolve(c.params.ByName("stationCode"))
+	view, err := snap.Resolve(c.Params.ByName("stationCode"))
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return ok(api.now(c, view))
+	return rest.OK(api.now(c, view))
 }
 
 // statusSample is an example of an answer.
@@ -156,10 +157,10 @@ type stationNow struct {
 }
 
 // now adds the current note and status to a station's configuration.
-func (api *figuresAPI) now(c *call, view *manifest.StationView) stationNow {
+func (api *figuresAPI) now(c *rest.Call, view *manifest.StationView) stationNow {
 	var at account.LiveStation
-	if live := api.Floor.Account(c.p.AccountID); live != nil {
+	if live := api.Floor.Account(c.Principal.AccountID); live != nil {
 		at = live.Station(view.Code)
 	}
-	return stationNow{view, orNull(at.OperatorInitials), orNull(at.Status), instant.OfMsOrNil(at.StatusAt), orNull(at.AlertMessage), instant.OfMsOrNil(at.AlertExpiresAt)}
+	return stationNow{view, rest.OrNull(at.OperatorInitials), rest.OrNull(at.Status), instant.OfMsOrNil(at.StatusAt), rest.OrNull(at.AlertMessage), instant.OfMsOrNil(at.AlertExpiresAt)}
 }

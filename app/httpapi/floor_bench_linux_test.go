@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"opsmon/app/auth"
+	"opsmon/app/httpapi/rest"
 	"opsmon/kv/kvtest"
 )
 
@@ -32,7 +33,7 @@ func BenchmarkPostKeyFloor(b *testing.B) {
 				if err != nil {
 					b.Error(err)
 				}
-				w.Header()["Content-Type"] = jsonType
+				w.Header()["Content-Type"] = rest.JSONType
 				w.Write([]byte(`{"isSuccess":true}`))
 			})
 			ours := repeat(clients, func() func() error { return newWire(b, s.http, request, 200).do })

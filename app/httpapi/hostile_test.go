@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"opsmon/app/auth"
+	"opsmon/app/httpapi/rest"
 )
 
 // hurried sets the timeouts of the real server (package app, run.go), divided by 100.
@@ -329,16 +330,16 @@ func (s slowly) Read(p []byte) (int, error) {
 // A panic in a handler only fails its request: 500 with the envelope, without the cause.
 func TestPanics(t *testing.T) {
 	var none func() error
-	failures := map[string]func(*call) (reply, error){
-		"text":         func(*call) (reply, error) { panic("opk_inside") },
-		"error":        func(*call) (reply, error) { panic(errors.New("disk on fire")) },
-		"nil":          func(*call) (reply, error) { return reply{}, none() },
-		"unclassified": func(*call) (reply, error) { return reply{}, errors.New("disk on fire") },
-		"unencodable":  func(*call) (reply, error) { return ok(func() {}) },
+	failures := map[string]func(*rest.Call) (rest.Reply, error){
+		"text":         func(*rest.Call) (rest.Reply, error) { panic("opk_inside") },
+		"error":        func(*rest.Call) (rest.Reply, error) { panic(errors.New("disk on fire")) },
+		"nil":          func(*rest.Call) (rest.Reply, error) { return rest.Reply{}, none() },
+		"unclassified": func(*rest.Call) (rest.Reply, error) { return rest.Reply{}, errors.New("disk on fire") },
+		"unencodable":  func(*rest.Call) (rest.Reply, error) { return rest.OK(func() {}) },
 	}
-	var more []route
+	var more []rest.Route
 	for name, handle := range failures {
-		more = append(more, route{method: "GET", path: "/test/" + name, access: open, handle: handle})
+		more = append(more, rest.Route{Method: "GET", Path: "/test/" + name, Access: rest.Open, Handle: handle})
 	}
 	s := newServer(t, options{more: more})
 	for name := range failures {
@@ -379,17 +380,17 @@ func TestStoreThatIsClosed(t *testing.T) {
 // Only two manifests are processed at a time. Others wait, and give up if their client disconnects.
 func TestManifestsTakeTurns(t *testing.T) {
 	taken, finish := make(chan struct{}), make(chan struct{})
-	busy := func(c *call) (reply, error) {
-		if err := c.takeSlot(); err != nil {
-			return reply{}, err
+	busy := func(c *rest.Call) (rest.Reply, error) {
+		if err := c.WaitManifest(); err != nil {
+			return rest.Reply{}, err
 		}
 		taken <- struct{}{}
 		<-finish
-		return done()
+		return rest.Done()
 	}
-	turn := func(c *call) (reply, error) { return reply{}, c.takeSlot() }
-	s := newServer(t, options{more: []route{
-		{method: "GET", path: "/test/busy", access: open, handle: busy}, {method: "GET", path: "/test/turn", access: open, handle: turn},
+	turn := func(c *rest.Call) (rest.Reply, error) { return rest.Reply{}, c.WaitManifest() }
+	s := newServer(t, options{more: []rest.Route{
+		{Method: "GET", Path: "/test/busy", Access: rest.Open, Handle: busy}, {Method: "GET", Path: "/test/turn", Access: rest.Open, Handle: turn},
 	}})
 	key := s.roleKey(auth.Member)
 	ctx := background(t)
@@ -499,7 +500,7 @@ func TestHTTP2(t *testing.T) {
 func TestTooLargeIsTold(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Member)
-	for _, size := range []int{bodyLimit + 1, 5 << 20} {
+	for _, size := range []int{rest.BodyLimit + 1, 5 << 20} {
 		for range 5 {
 			c, err := net.Dial("tcp", s.http.Listener.Addr().String())
 			s.must(nil, err)

@@ -1,3 +1,5 @@
+// Package httpapi serves the API: the operations of http-api.md and the additions of decisions.md. Each group of
+// operations has its room; rest runs them.
 package httpapi
 
 import (
@@ -5,6 +7,9 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
+	"time"
+
 	"opsmon/app/account"
 	"opsmon/app/audit"
 	"opsmon/app/auth"
@@ -14,14 +19,13 @@ import (
 	"opsmon/app/engine/report"
 	"opsmon/app/engine/station"
 	hostlog "opsmon/app/host/log"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/idempotency"
 	"opsmon/app/ingest/signal"
 	"opsmon/app/work/issue"
 	"opsmon/app/work/message"
 	"opsmon/app/work/schedule"
 	"opsmon/app/work/task"
-	"slices"
-	"time"
 )
 
 // Config has the dependencies and settings of an API.
@@ -56,7 +60,7 @@ type Config struct {
 	Closed func() error
 	// Gate is locked for reading by each operation that needs the store. TryRLock fails while the store is being
 	// closed. nil: always open.
-	Gate Gate
+	Gate rest.Gate
 	// Ready returns nil if requests can be served, else the reason.
 	Ready func() error
 	// Status returns the status of the service.
@@ -82,7 +86,7 @@ type Config struct {
 	// no running service.
 	AcceptClock func(now time.Time, by audit.Actor) error
 	// Gauges returns the appliance's current measurements for /metrics; nil: none.
-	Gauges func() []Gauge
+	Gauges func() []rest.Gauge
 	// Backups has the dependencies of operations on backups.
 	Backups Backups
 	// Restorer restores backups; nil: no running service.
@@ -99,23 +103,23 @@ type Config struct {
 
 // API serves the operations.
 type API struct {
-	rest          *restAPI
+	rest          *rest.API
 	events        *eventsAPI
 	public, local http.Handler
-	table         []route
+	table         []rest.Route
 }
 
 // New returns an API. It panics if two routes conflict, which a test of the table detects.
 func New(cfg Config) *API { return newAPI(cfg) }
 
 // newAPI is New with more operations, for tests.
-func newAPI(cfg Config, more ...route) *API {
+func newAPI(cfg Config, more ...rest.Route) *API {
 	a := &API{events: newEvents(cfg.Accounts, cfg.Auth, cfg.Events, cfg.MaxConnections)}
-	a.rest = newRest(restConfig{
+	a.rest = rest.New(rest.Config{
 		Accounts: cfg.Accounts, Auth: cfg.Auth, Floor: cfg.Floor, Requests: cfg.Requests, Log: cfg.Log, Known: cfg.Known,
 		Closed: cfg.Closed, Gate: cfg.Gate, Secure: cfg.Secure, PublicURL: cfg.PublicURL,
-		Gauges: func() []Gauge {
-			list := []Gauge{{Name: "app_event_streams", Help: "Streams of events that are open.", Value: a.events.Open()}}
+		Gauges: func() []rest.Gauge {
+			list := []rest.Gauge{{Name: "app_event_streams", Help: "Streams of events that are open.", Value: a.events.Open()}}
 			if cfg.Gauges != nil {
 				list = append(list, cfg.Gauges()...)
 			}
@@ -148,8 +152,8 @@ func newAPI(cfg Config, more ...route) *API {
 		configuration.Routes(), access.Routes(), figures.Routes(), work.Routes(), signals.Routes(), a.events.Routes(),
 		appliance.Routes(), a.openAPIRoutes(),
 	)
-	a.public = a.rest.handler(slices.Concat(a.table, more))
-	a.local = a.rest.localHandler(slices.Concat(
+	a.public = a.rest.Handler(slices.Concat(a.table, more))
+	a.local = a.rest.LocalHandler(slices.Concat(
 		a.table, configuration.LocalRoutes(), access.LocalRoutes(), appliance.LocalRoutes(),
 	))
 	return a

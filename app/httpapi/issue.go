@@ -8,18 +8,19 @@ import (
 	"opsmon/app/engine/report"
 	"opsmon/app/errdefs"
 	"opsmon/app/httpapi/openapi"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/instant"
 	"opsmon/app/work/issue"
 	"opsmon/schema"
 )
 
 // issueRoutes returns the operations on stops.
-func (api *workAPI) issueRoutes() []route {
-	return []route{
+func (api *workAPI) issueRoutes() []rest.Route {
+	return []rest.Route{
 		{
-			method: http.MethodGet, path: "/issue", handle: api.getIssues,
-			query: append(chosenBy(), "limit", "skip", "type", "open", "uncaused"),
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/issue", Handle: api.getIssues,
+			Query: append(rest.SelectionParams(), "limit", "skip", "type", "open", "uncaused"),
+			Operation: openapi.Operation{
 				ID: "listIssues", Tag: "Issue", Summary: "List stops, slow periods and manual downtimes",
 				About: "Issues that overlap the range, complete, latest first. The default range is today's " +
 					"production day. Issues are calculated from signals, and calculated again when late signals " +
@@ -46,8 +47,8 @@ func (api *workAPI) issueRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/issue", handle: api.postIssue, body: true, role: auth.Operator, once: true,
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/issue", Handle: api.postIssue, Body: true, Role: auth.Operator, Once: true,
+			Operation: openapi.Operation{
 				ID: "manualDowntime", Tag: "Issue", Summary: "Start, end or record a manual downtime",
 				About: "Without `endAt`, manual downtime starts at `startAt` or now. With only `endAt`, the current " +
 					"one ends. With both, a past one is recorded: up to 24 hours back, by a supervisor up to 31 " +
@@ -59,9 +60,9 @@ func (api *workAPI) issueRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/issue/:issueId/acknowledge", handle: api.acknowledgeIssue, body: true,
-			role: auth.Operator, once: true,
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/issue/:issueId/acknowledge", Handle: api.acknowledgeIssue, Body: true,
+			Role: auth.Operator, Once: true,
+			Operation: openapi.Operation{
 				ID: "acknowledgeIssue", Tag: "Issue", Summary: "Acknowledge a stop",
 				About: "The body is optional, except for tablets, which must send initials. 409: the stop was " +
 					"acknowledged before.",
@@ -70,9 +71,9 @@ func (api *workAPI) issueRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/issue/:issueId/estimate", handle: api.estimateIssue, body: true,
-			role: auth.Operator, once: true,
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/issue/:issueId/estimate", Handle: api.estimateIssue, Body: true,
+			Role: auth.Operator, Once: true,
+			Operation: openapi.Operation{
 				ID: "estimateIssue", Tag: "Issue", Summary: "Estimate the end of a stop",
 				About:  "409: the stop has ended.",
 				Answer: "The stop as it is now.", Body: schema.IssueEstimate, Form: openapi.FormResult, Gives: "Issue",
@@ -80,9 +81,9 @@ func (api *workAPI) issueRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/issue/:issueId/escalate", handle: api.escalateIssue, body: true,
-			role: auth.Operator, once: true,
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/issue/:issueId/escalate", Handle: api.escalateIssue, Body: true,
+			Role: auth.Operator, Once: true,
+			Operation: openapi.Operation{
 				ID: "escalateIssue", Tag: "Issue", Summary: "Escalate a stop",
 				About:  "The level is 1 to 5. 409: the stop has 200 events already, the maximum.",
 				Answer: "The stop as it is now.", Body: schema.IssueEscalate, Form: openapi.FormResult, Gives: "Issue",
@@ -90,9 +91,9 @@ func (api *workAPI) issueRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/issue/:issueId/cause", handle: api.causeIssue, body: true,
-			role: auth.Operator, once: true,
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/issue/:issueId/cause", Handle: api.causeIssue, Body: true,
+			Role: auth.Operator, Once: true,
+			Operation: openapi.Operation{
 				ID: "nameIssue", Tag: "Issue", Summary: "Set the cause of a stop",
 				About: "The reason must be available at the station, be for downtime, and not be a heading. null " +
 					"removes the cause that people set. An open stop can have one too. `partStartAt` selects one " +
@@ -102,9 +103,9 @@ func (api *workAPI) issueRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/issue/:issueId/split", handle: api.splitIssue, body: true,
-			role: auth.Operator, once: true,
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/issue/:issueId/split", Handle: api.splitIssue, Body: true,
+			Role: auth.Operator, Once: true,
+			Operation: openapi.Operation{
 				ID: "splitIssue", Tag: "Issue", Summary: "Split a stop",
 				About:  "The new parts replace the existing ones. Figures change at once.",
 				Answer: "The stop as it is now.", Body: schema.IssueSplit, Form: openapi.FormResult, Gives: "Issue",
@@ -112,9 +113,9 @@ func (api *workAPI) issueRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/issue/:issueId/exclude", handle: api.excludeIssue, body: true,
-			role: auth.Supervisor, once: true,
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/issue/:issueId/exclude", Handle: api.excludeIssue, Body: true,
+			Role: auth.Supervisor, Once: true,
+			Operation: openapi.Operation{
 				ID: "excludeIssue", Tag: "Issue", Summary: "Exclude a stop from figures",
 				About: "The time of an excluded stop is in no numerator and no denominator, like time without data. " +
 					"`excludedMs` of `GET /oee` is the amount; `coverage` does not change. The stop's windows " +
@@ -131,14 +132,14 @@ func (api *workAPI) issueRoutes() []route {
 const issueDays = 4000
 
 // getIssues handles GET /issue (monitoring.md section 6).
-func (api *workAPI) getIssues(c *call) (reply, error) {
+func (api *workAPI) getIssues(c *rest.Call) (rest.Reply, error) {
 	var q issue.Query
-	q.Limit, q.Skip = c.page(issue.MaxList, issue.MaxList)
-	q.Types = some(c, "type", "stop, slow and manual", issue.ParseType)
-	q.Open, q.Uncaused = c.flag("open"), c.on("uncaused")
-	x, err := c.choose(report.LongestDetail, "today")
+	q.Limit, q.Skip = c.Page(issue.MaxList, issue.MaxList)
+	q.Types = rest.Some(c, "type", "stop, slow and manual", issue.ParseType)
+	q.Open, q.Uncaused = c.Flag("open"), c.On("uncaused")
+	x, err := c.Choose(report.LongestDetail, "today")
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	sum := int64(0)
 	for _, a := range x.Stations {
@@ -150,58 +151,58 @@ func (api *workAPI) getIssues(c *call) (reply, error) {
 		sum += a.End - a.Begin
 	}
 	if days := sum / instant.DayMs; days > issueDays {
-		return reply{}, errdefs.InvalidField("from", "must make a range of %d days or less for all stations together; %d stations make %d", issueDays, len(x.Stations), days)
+		return rest.Reply{}, errdefs.InvalidField("from", "must make a range of %d days or less for all stations together; %d stations make %d", issueDays, len(x.Stations), days)
 	}
-	if err := c.long(x, longDetail); err != nil {
-		return reply{}, err
+	if err := c.WaitIfLong(x, rest.LongDetail); err != nil {
+		return rest.Reply{}, err
 	}
-	results, total, err := api.Issues.List(c.r.Context(), c.p.AccountID, q)
+	results, total, err := api.Issues.List(c.Request.Context(), c.Principal.AccountID, q)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return list(results, total)
+	return rest.List(results, total)
 }
 
 // say runs an operation on the issue in the path.
-func say[T any](api *workAPI, c *call, name schema.Name, optional bool, do func(*floor.Work, auth.Principal, *issue.Target, T) (*issue.View, error)) (reply, error) {
+func say[T any](api *workAPI, c *rest.Call, name schema.Name, optional bool, do func(*floor.Work, auth.Principal, *issue.Target, T) (*issue.View, error)) (rest.Reply, error) {
 	var in T
-	target := api.Issues.Find(c.p.AccountID, c.params.ByName("issueId"))
-	return c.act(name, optional, &in, func(w *floor.Work) (any, error) { return do(w, c.p, target, in) })
+	target := api.Issues.Find(c.Principal.AccountID, c.Params.ByName("issueId"))
+	return c.FloorWrite(name, optional, &in, func(w *floor.Work) (any, error) { return do(w, c.Principal, target, in) })
 }
 
 // postIssue handles POST /issue: manual downtime begins, ends or is recorded.
-func (api *workAPI) postIssue(c *call) (reply, error) {
+func (api *workAPI) postIssue(c *rest.Call) (rest.Reply, error) {
 	var in issue.CreateInput
-	return c.act(schema.IssueCreate, false, &in, func(w *floor.Work) (any, error) { return api.Issues.Manual(w, c.p, in) })
+	return c.FloorWrite(schema.IssueCreate, false, &in, func(w *floor.Work) (any, error) { return api.Issues.Manual(w, c.Principal, in) })
 }
 
 // acknowledgeIssue handles POST /issue/{id}/acknowledge.
-func (api *workAPI) acknowledgeIssue(c *call) (reply, error) {
+func (api *workAPI) acknowledgeIssue(c *rest.Call) (rest.Reply, error) {
 	return say(api, c, schema.IssueAcknowledge, true, api.Issues.Acknowledge)
 }
 
 // estimateIssue handles POST /issue/{id}/estimate.
-func (api *workAPI) estimateIssue(c *call) (reply, error) {
+func (api *workAPI) estimateIssue(c *rest.Call) (rest.Reply, error) {
 	return say(api, c, schema.IssueEstimate, false, api.Issues.Estimate)
 }
 
 // escalateIssue handles POST /issue/{id}/escalate.
-func (api *workAPI) escalateIssue(c *call) (reply, error) {
+func (api *workAPI) escalateIssue(c *rest.Call) (rest.Reply, error) {
 	return say(api, c, schema.IssueEscalate, false, api.Issues.Escalate)
 }
 
 // causeIssue handles POST /issue/{id}/cause.
-func (api *workAPI) causeIssue(c *call) (reply, error) {
+func (api *workAPI) causeIssue(c *rest.Call) (rest.Reply, error) {
 	return say(api, c, schema.IssueCause, false, api.Issues.Cause)
 }
 
 // splitIssue handles POST /issue/{id}/split.
-func (api *workAPI) splitIssue(c *call) (reply, error) {
+func (api *workAPI) splitIssue(c *rest.Call) (rest.Reply, error) {
 	return say(api, c, schema.IssueSplit, false, api.Issues.Split)
 }
 
 // excludeIssue handles POST /issue/{id}/exclude.
-func (api *workAPI) excludeIssue(c *call) (reply, error) {
+func (api *workAPI) excludeIssue(c *rest.Call) (rest.Reply, error) {
 	return say(api, c, schema.IssueExclude, false, api.Issues.Exclude)
 }
 

@@ -215,7 +215,7 @@ func TestKeysInPathsAreTold(t *testing.T) {
 	admin := s.roleKey(auth.Admin)
 	secret := s.roleKey(auth.Supervisor)
 	for _, rt := range s.routes {
-		parts := strings.Split(rt.path, "/")
+		parts := strings.Split(rt.Path, "/")
 		if !slices.ContainsFunc(parts, func(p string) bool { return strings.HasPrefix(p, ":") }) {
 			continue
 		}
@@ -225,9 +225,9 @@ func TestKeysInPathsAreTold(t *testing.T) {
 			}
 		}
 		for _, key := range []string{"", admin} {
-			a := s.do(ask{method: rt.method, path: strings.Join(parts, "/"), key: key, body: `{"role":"member"}`})
-			if a.status < 400 && rt.path != "/key/:key" {
-				t.Errorf("%s %s: %d", rt.method, rt.path, a.status)
+			a := s.do(ask{method: rt.Method, path: strings.Join(parts, "/"), key: key, body: `{"role":"member"}`})
+			if a.status < 400 && rt.Path != "/key/:key" {
+				t.Errorf("%s %s: %d", rt.Method, rt.Path, a.status)
 			}
 		}
 	}

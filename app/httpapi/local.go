@@ -3,6 +3,7 @@ package httpapi
 import (
 	"opsmon/app/account"
 	"opsmon/app/errdefs"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/instant"
 	"opsmon/schema"
 )
@@ -12,25 +13,27 @@ import (
 // checked all the same.
 
 // localInit makes the first account.
-func (api *configurationAPI) localInit(c *call) (reply, error) { return api.bootstrap(c, true) }
+func (api *configurationAPI) localInit(c *rest.Call) (rest.Reply, error) {
+	return api.bootstrap(c, true)
+}
 
 // localCreateAccount makes another account.
-func (api *configurationAPI) localCreateAccount(c *call) (reply, error) {
+func (api *configurationAPI) localCreateAccount(c *rest.Call) (rest.Reply, error) {
 	return api.bootstrap(c, false)
 }
 
-func (api *configurationAPI) bootstrap(c *call, first bool) (reply, error) {
+func (api *configurationAPI) bootstrap(c *rest.Call, first bool) (rest.Reply, error) {
 	in, err := api.newAccount(c, schema.AccountCreate)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	by := c.p
+	by := c.Principal
 	by.AccountID = ""
 	result, err := api.Bootstrap(BootstrapInput{ID: in.ID, Domain: in.Domain, Email: in.Email, Manifest: in.Manifest, First: first, By: by})
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return ok(struct {
+	return rest.OK(struct {
 		*BootstrapResult
 		Warnings []errdefs.Detail `json:"warnings"`
 	}{result, append([]errdefs.Detail{}, result.Warnings...)})
@@ -55,38 +58,42 @@ func lineOf(a *account.Account) accountLine {
 }
 
 // localAccounts lists the accounts; ?archived=true includes archived ones.
-func (api *configurationAPI) localAccounts(c *call) (reply, error) {
-	archived := c.on("archived")
-	if err := c.unclear(); err != nil {
-		return reply{}, err
+func (api *configurationAPI) localAccounts(c *rest.Call) (rest.Reply, error) {
+	archived := c.On("archived")
+	if err := c.QueryError(); err != nil {
+		return rest.Reply{}, err
 	}
 	lines := []accountLine{}
 	for _, a := range api.Accounts.List(archived) {
 		lines = append(lines, lineOf(a))
 	}
-	return list(lines, -1)
+	return rest.List(lines, -1)
 }
 
-func (api *configurationAPI) localArchive(c *call) (reply, error)   { return api.setArchived(c, true) }
-func (api *configurationAPI) localUnarchive(c *call) (reply, error) { return api.setArchived(c, false) }
+func (api *configurationAPI) localArchive(c *rest.Call) (rest.Reply, error) {
+	return api.setArchived(c, true)
+}
+func (api *configurationAPI) localUnarchive(c *rest.Call) (rest.Reply, error) {
+	return api.setArchived(c, false)
+}
 
-func (api *configurationAPI) setArchived(c *call, archived bool) (reply, error) {
-	a, err := api.Accounts.SetArchived(c.p, archived)
+func (api *configurationAPI) setArchived(c *rest.Call, archived bool) (rest.Reply, error) {
+	a, err := api.Accounts.SetArchived(c.Principal, archived)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return ok(lineOf(a))
+	return rest.OK(lineOf(a))
 }
 
 // localSet sets a field that no document and no API caller can: {name, value}.
-func (api *configurationAPI) localSet(c *call) (reply, error) {
-	in, err := c.texts("name", "value")
+func (api *configurationAPI) localSet(c *rest.Call) (rest.Reply, error) {
+	in, err := c.Strings("name", "value")
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	a, err := api.Accounts.Set(c.p, in["name"], in["value"])
+	a, err := api.Accounts.Set(c.Principal, in["name"], in["value"])
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	return answerAccount(a, true), nil
 }

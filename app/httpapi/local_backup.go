@@ -12,6 +12,7 @@ import (
 	"opsmon/app/errdefs"
 	"opsmon/app/host/backup"
 	"opsmon/app/host/control"
+	"opsmon/app/httpapi/rest"
 )
 
 // Backups is what operations on backups need.
@@ -33,8 +34,8 @@ type Backups struct {
 const passphraseHeader = "X-Backup-Passphrase"
 
 // passphrase reads the header of that name; "" when there is none.
-func passphrase(c *call) (string, error) {
-	text, err := url.QueryUnescape(c.r.Header.Get(passphraseHeader))
+func passphrase(c *rest.Call) (string, error) {
+	text, err := url.QueryUnescape(c.Request.Header.Get(passphraseHeader))
 	if err == nil && text != "" {
 		err = backup.CheckPassphrase(text)
 	}
@@ -48,8 +49,8 @@ func passphrase(c *call) (string, error) {
 const nameHeader = "X-Backup-Name"
 
 // backupName reads the header of that name.
-func backupName(c *call) (string, error) {
-	name, err := url.QueryUnescape(c.r.Header.Get(nameHeader))
+func backupName(c *rest.Call) (string, error) {
+	name, err := url.QueryUnescape(c.Request.Header.Get(nameHeader))
 	if err != nil || name == "" {
 		return "", errdefs.InvalidField(nameHeader, "must name the file")
 	}
@@ -58,40 +59,40 @@ func backupName(c *call) (string, error) {
 
 // localContents counts what the store holds: {counts: {bucket: keys}, holds: {name: number}}. The names in holds are
 // the same in all versions.
-func (api *applianceAPI) localContents(c *call) (reply, error) {
+func (api *applianceAPI) localContents(c *rest.Call) (rest.Reply, error) {
 	cfg, err := api.Backups.Source()
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	has, err := cfg.Store.Contents()
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	out := map[string]any{"counts": has.Counts}
 	if says := api.Backups.Holds; says != nil {
 		out["holds"] = says(has.Counts)
 	}
-	return ok(out)
+	return rest.OK(out)
 }
 
 // localBackup makes a backup and returns its bytes: whoever asks for it writes it where the service itself may have no
 // rights. It is encrypted only with the passphrase that comes with the request.
-func (api *applianceAPI) localBackup(c *call) (reply, error) {
+func (api *applianceAPI) localBackup(c *rest.Call) (rest.Reply, error) {
 	passphrase, err := passphrase(c)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	cfg, err := api.Backups.Source()
 	if err != nil {
-		return reply{}, backupError(err)
+		return rest.Reply{}, backupError(err)
 	}
 	name, err := backupName(c)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	cfg.Passphrase, cfg.AllowWeak = passphrase, false
-	by, note := c.p.Actor(), api.Backups.Note
-	return reply{stream: func(ctx context.Context, out *control.Stream) (any, error) {
+	by, note := c.Principal.Actor(), api.Backups.Note
+	return rest.Reply{Stream: func(ctx context.Context, out *control.Stream) (any, error) {
 		cfg.Progress = out.Progress
 		r, err := backup.Write(ctx, cfg, out)
 		if err == nil {
@@ -111,13 +112,13 @@ func keptBackup(r backup.Result) any {
 }
 
 // localKeepBackup makes a backup in the folder, with the passphrase of the request or the one that is configured.
-func (api *applianceAPI) localKeepBackup(c *call) (reply, error) {
+func (api *applianceAPI) localKeepBackup(c *rest.Call) (rest.Reply, error) {
 	passphrase, err := passphrase(c)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	by := c.p.Actor()
-	return reply{stream: func(ctx context.Context, out *control.Stream) (any, error) {
+	by := c.Principal.Actor()
+	return rest.Reply{Stream: func(ctx context.Context, out *control.Stream) (any, error) {
 		r, err := api.keepBackup(ctx, by, passphrase, out.Progress)
 		return keptBackup(r), err
 	}}, nil
@@ -125,9 +126,9 @@ func (api *applianceAPI) localKeepBackup(c *call) (reply, error) {
 
 // localUpgradeBackup makes the backup that an upgrade goes back to. It is not encrypted, since nobody is there to open
 // it, and stays in the data directory, with the store itself, wherever other backups are put.
-func (api *applianceAPI) localUpgradeBackup(c *call) (reply, error) {
-	by := c.p.Actor()
-	return reply{stream: func(ctx context.Context, out *control.Stream) (any, error) {
+func (api *applianceAPI) localUpgradeBackup(c *rest.Call) (rest.Reply, error) {
+	by := c.Principal.Actor()
+	return rest.Reply{Stream: func(ctx context.Context, out *control.Stream) (any, error) {
 		b := api.Backups
 		cfg, err := b.Source()
 		if err != nil {
@@ -178,24 +179,24 @@ func (api *applianceAPI) createBackup(
 
 // localRestore takes a backup, all of the body, and puts it in the place of the store. It needs no store: this is the
 // way out when it is damaged.
-func (api *applianceAPI) localRestore(c *call) (reply, error) {
+func (api *applianceAPI) localRestore(c *rest.Call) (rest.Reply, error) {
 	if api.Restorer == nil {
-		return reply{}, errdefs.New(errdefs.Unavailable, "no service runs that could restore a backup")
+		return rest.Reply{}, errdefs.New(errdefs.Unavailable, "no service runs that could restore a backup")
 	}
 	passphrase, err := passphrase(c)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	name, err := backupName(c)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	path, err := backup.Spool(c.r.Context(), api.Backups.Scratch, "upload-", c.r.ContentLength, c.r.Body)
+	path, err := backup.Spool(c.Request.Context(), api.Backups.Scratch, "upload-", c.Request.ContentLength, c.Request.Body)
 	if err != nil {
-		return reply{}, backupError(err)
+		return rest.Reply{}, backupError(err)
 	}
-	in := RestoreInput{Path: path, Name: name, Passphrase: passphrase, By: c.p.Actor()}
-	return reply{stream: func(ctx context.Context, out *control.Stream) (any, error) {
+	in := RestoreInput{Path: path, Name: name, Passphrase: passphrase, By: c.Principal.Actor()}
+	return rest.Reply{Stream: func(ctx context.Context, out *control.Stream) (any, error) {
 		defer os.Remove(path)
 		in.Progress = out.Progress
 		r, err := api.Restorer.Restore(ctx, in)

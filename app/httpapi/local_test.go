@@ -15,6 +15,7 @@ import (
 
 	"opsmon/app/audit"
 	"opsmon/app/auth"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/test/apptest"
 	"opsmon/kv"
 )
@@ -194,7 +195,7 @@ func TestSetupFromABrowser(t *testing.T) {
 	post(`"plant":{"name":"Leeds","timezone":"Europe/London","groups":51}`).wantDetail(t, "plant.groups", "50")
 	post(`"plant":{"name":"Leeds","timezone":"Europe/London"},"manifest":`+acme).wantDetail(t, "plant", "left out")
 	made := post(`"plant":{"name":"Leeds, Kirkstall Rd.","timezone":"Europe/London","groups":2,"stationsPerGroup":3}`).want(t, 200)
-	cookie := made.cookies[sessionCookie]
+	cookie := made.cookies[rest.SessionCookie]
 	if cookie == nil || !cookie.HttpOnly || made.text("result", "apiKey") != "" {
 		t.Fatalf("the session is %v, and the answer %s", cookie, made.body)
 	}

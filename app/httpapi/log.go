@@ -11,16 +11,17 @@ import (
 	"opsmon/app/errdefs"
 	hostlog "opsmon/app/host/log"
 	"opsmon/app/httpapi/openapi"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/instant"
 )
 
 // logRoutes returns the operations on the service's log.
-func (api *applianceAPI) logRoutes() []route {
-	return []route{
+func (api *applianceAPI) logRoutes() []rest.Route {
+	return []rest.Route{
 		{
-			method: http.MethodGet, path: "/appliance/log", handle: api.getLog, role: auth.Admin,
-			query: []string{"level", "before", "limit"},
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/appliance/log", Handle: api.getLog, Role: auth.Admin,
+			Query: []string{"level", "before", "limit"},
+			Operation: openapi.Operation{
 				ID: "getLog", Tag: "Admin", Summary: "Read the service's log",
 				About: "Lines of the last day, newest first, as far as memory allows: at most 10,000, half of which " +
 					"are reserved for warnings and errors, and 4 MiB. A restart empties it; the operating " +
@@ -54,24 +55,24 @@ type logLine struct {
 var logLevels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
 
 // getLog handles GET /appliance/log: lines of the last day, newest first.
-func (api *applianceAPI) getLog(c *call) (reply, error) {
-	q := hostlog.Query{Least: slog.LevelDebug, Limit: c.number("limit", 100, 1, 1000)}
-	if name := c.query("level"); name != "" {
+func (api *applianceAPI) getLog(c *rest.Call) (rest.Reply, error) {
+	q := hostlog.Query{Least: slog.LevelDebug, Limit: c.Number("limit", 100, 1, 1000)}
+	if name := c.Query("level"); name != "" {
 		level, known := logLevels[name]
 		if !known {
-			c.fault("level", "must be debug, info, warn or error; it is %q", errdefs.Shorten(name))
+			c.Fault("level", "must be debug, info, warn or error; it is %q", errdefs.Shorten(name))
 		}
 		q.Least = level
 	}
-	if id := c.query("before"); id != "" {
+	if id := c.Query("before"); id != "" {
 		n, err := strconv.ParseUint(id, 10, 64)
 		if err != nil || n == 0 {
-			c.fault("before", "must be the id of a line; it is %q", errdefs.Shorten(id))
+			c.Fault("before", "must be the id of a line; it is %q", errdefs.Shorten(id))
 		}
 		q.Before = n
 	}
-	if err := c.unclear(); err != nil {
-		return reply{}, err
+	if err := c.QueryError(); err != nil {
+		return rest.Reply{}, err
 	}
 	lines := []logLine{}
 	if api.Lines != nil {
@@ -79,5 +80,5 @@ func (api *applianceAPI) getLog(c *call) (reply, error) {
 			lines = append(lines, logLine{l.ID, instant.Format(l.At), strings.ToLower(l.Level.String()), l.Message, l.Attributes})
 		}
 	}
-	return list(lines, -1)
+	return rest.List(lines, -1)
 }

@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"opsmon/app/auth"
+	"opsmon/app/httpapi/rest"
 )
 
 // TestALongReadEnds: a long read ends when its client disconnects, which is no error, or when it takes too long.
 func TestALongReadEnds(t *testing.T) {
-	var handle func(*call) (reply, error)
-	var during func(*call)
-	s := newServer(t, options{more: []route{{method: "GET", path: "/test/long", handle: func(c *call) (reply, error) {
+	var handle func(*rest.Call) (rest.Reply, error)
+	var during func(*rest.Call)
+	s := newServer(t, options{more: []rest.Route{{Method: "GET", Path: "/test/long", Handle: func(c *rest.Call) (rest.Reply, error) {
 		during(c)
 		return handle(c)
 	}}}})
@@ -26,8 +27,8 @@ func TestALongReadEnds(t *testing.T) {
 		"/timeline?stationcode=PACK-1&rangecode=yesterday",
 	} {
 		name, query, _ := strings.Cut(path, "?")
-		at := slices.IndexFunc(s.api.table, func(rt route) bool { return rt.method == "GET" && rt.path == name })
-		handle = s.api.table[at].handle
+		at := slices.IndexFunc(s.api.table, func(rt rest.Route) bool { return rt.Method == "GET" && rt.Path == name })
+		handle = s.api.table[at].Handle
 		for _, tt := range []struct {
 			why  string
 			ctx  func() (context.Context, context.CancelFunc)
@@ -36,10 +37,10 @@ func TestALongReadEnds(t *testing.T) {
 			{"gone", func() (context.Context, context.CancelFunc) { return context.WithCancel(t.Context()) }, "the client has gone"},
 			{"too long", func() (context.Context, context.CancelFunc) { return context.WithTimeout(t.Context(), 0) }, "this takes longer than 2m0s; ask for a shorter time, or for fewer stations"},
 		} {
-			during = func(c *call) {
+			during = func(c *rest.Call) {
 				ctx, cancel := tt.ctx()
 				cancel()
-				c.r = c.r.WithContext(ctx)
+				c.Request = c.Request.WithContext(ctx)
 			}
 			r := httptest.NewRequestWithContext(t.Context(), "GET", "/test/long?"+query, nil)
 			r.Header.Set("X-API-KEY", key)

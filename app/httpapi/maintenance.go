@@ -1,17 +1,19 @@
 package httpapi
 
 import (
-	"opsmon/app/errdefs"
 	"time"
+
+	"opsmon/app/errdefs"
+	"opsmon/app/httpapi/rest"
 )
 
 // localCheck looks the store over: {problems: [...]}.
-func (api *applianceAPI) localCheck(c *call) (reply, error) {
+func (api *applianceAPI) localCheck(c *rest.Call) (rest.Reply, error) {
 	problems := []string{}
 	if err := api.Check(func(p string) { problems = append(problems, p) }); err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return ok(map[string]any{"problems": problems})
+	return rest.OK(map[string]any{"problems": problems})
 }
 
 // Compacted says what compacting the store has changed.
@@ -21,32 +23,32 @@ type Compacted struct {
 }
 
 // localAcceptClock accepts the machine's clock as right: {now}.
-func (api *applianceAPI) localAcceptClock(c *call) (reply, error) {
-	in, err := c.texts("now")
+func (api *applianceAPI) localAcceptClock(c *rest.Call) (rest.Reply, error) {
+	in, err := c.Strings("now")
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	now, err := time.Parse(time.RFC3339, in["now"])
 	if err != nil {
-		return reply{}, errdefs.New(errdefs.Invalid, "now must be a time such as 2026-11-20T08:15:30Z")
+		return rest.Reply{}, errdefs.New(errdefs.Invalid, "now must be a time such as 2026-11-20T08:15:30Z")
 	}
 	if api.AcceptClock == nil {
-		return reply{}, errdefs.New(errdefs.Unavailable, "no service runs")
+		return rest.Reply{}, errdefs.New(errdefs.Unavailable, "no service runs")
 	}
-	if err := api.AcceptClock(now, c.p.Actor()); err != nil {
-		return reply{}, err
+	if err := api.AcceptClock(now, c.Principal.Actor()); err != nil {
+		return rest.Reply{}, err
 	}
-	return ok(struct{}{})
+	return rest.OK(struct{}{})
 }
 
 // localCompact makes the store smaller.
-func (api *applianceAPI) localCompact(c *call) (reply, error) {
+func (api *applianceAPI) localCompact(c *rest.Call) (rest.Reply, error) {
 	if api.Compact == nil {
-		return reply{}, errdefs.New(errdefs.Unavailable, "no service runs")
+		return rest.Reply{}, errdefs.New(errdefs.Unavailable, "no service runs")
 	}
-	result, err := api.Compact(c.r.Context())
+	result, err := api.Compact(c.Request.Context())
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return ok(result)
+	return rest.OK(result)
 }

@@ -6,17 +6,18 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/engine/floor"
 	"opsmon/app/httpapi/openapi"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/work/message"
 	"opsmon/schema"
 )
 
 // messageRoutes returns the operations on messages between shifts.
-func (api *workAPI) messageRoutes() []route {
-	return []route{
+func (api *workAPI) messageRoutes() []rest.Route {
+	return []rest.Route{
 		{
-			method: http.MethodGet, path: "/message", handle: api.getMessages,
-			query: []string{"plantcode", "groupcode", "stationcodes", "archived", "open", "limit"},
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/message", Handle: api.getMessages,
+			Query: []string{"plantcode", "groupcode", "stationcodes", "archived", "open", "limit"},
+			Operation: openapi.Operation{
 				ID: "listMessages", Tag: "Message", Summary: "List messages for the next shift",
 				About: "The newest comes first. With `open=true` only messages that are not done. Messages are " +
 					"retained for 31 days, at most 200 for a station.",
@@ -31,9 +32,9 @@ func (api *workAPI) messageRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/message", handle: api.postMessage, body: true, role: auth.Operator,
-			once: true,
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/message", Handle: api.postMessage, Body: true, Role: auth.Operator,
+			Once: true,
+			Operation: openapi.Operation{
 				ID: "postMessage", Tag: "Message", Summary: "Leave a message for the next shift",
 				About: "Shown to everybody who looks at the station until somebody marks it as done.\n\n403: the " +
 					"caller may not act on this station.",
@@ -42,9 +43,9 @@ func (api *workAPI) messageRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/message/:messageId/done", handle: api.messageDone, body: true,
-			role: auth.Operator, once: true,
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/message/:messageId/done", Handle: api.messageDone, Body: true,
+			Role: auth.Operator, Once: true,
+			Operation: openapi.Operation{
 				ID: "messageDone", Tag: "Message", Summary: "Mark a message as done",
 				About: "The first caller counts: a message that is done stays unchanged, and the answer shows who " +
 					"marked it.\n\n403: the caller may not act on this station.",
@@ -62,47 +63,47 @@ func (api *workAPI) messageRoutes() []route {
 }
 
 // getMessages handles GET /message.
-func (api *workAPI) getMessages(c *call) (reply, error) {
-	_, all, err := c.allStations()
+func (api *workAPI) getMessages(c *rest.Call) (rest.Reply, error) {
+	_, all, err := c.AllStations()
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	chosen, limit, open := c.stationsOf(all), c.number("limit", 100, 1, 1000), c.flag("open")
-	if err := c.unclear(); err != nil {
-		return reply{}, err
+	chosen, limit, open := c.StationsOf(all), c.Number("limit", 100, 1, 1000), c.Flag("open")
+	if err := c.QueryError(); err != nil {
+		return rest.Reply{}, err
 	}
 	codes := make([]string, len(chosen))
 	for i, s := range chosen {
 		codes[i] = s.Code
 	}
-	found, err := api.Messages.List(c.p.AccountID, codes, open, limit)
+	found, err := api.Messages.List(c.Principal.AccountID, codes, open, limit)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return list(found, -1)
+	return rest.List(found, -1)
 }
 
 // postMessage handles POST /message.
-func (api *workAPI) postMessage(c *call) (reply, error) {
+func (api *workAPI) postMessage(c *rest.Call) (rest.Reply, error) {
 	var in struct {
 		message.Input
 		At string `json:"at"`
 	}
-	return c.act(schema.MessageCreate, false, &in, func(w *floor.Work) (any, error) {
-		in.Input.At = momentOf(in.At)
-		return api.Messages.Post(w, c.p, in.Input)
+	return c.FloorWrite(schema.MessageCreate, false, &in, func(w *floor.Work) (any, error) {
+		in.Input.At = rest.MomentOf(in.At)
+		return api.Messages.Post(w, c.Principal, in.Input)
 	})
 }
 
 // messageDone handles POST /message/{messageId}/done.
-func (api *workAPI) messageDone(c *call) (reply, error) {
+func (api *workAPI) messageDone(c *rest.Call) (rest.Reply, error) {
 	var in struct {
 		message.Settled
 		At string `json:"at"`
 	}
-	return c.act(schema.MessageDone, false, &in, func(w *floor.Work) (any, error) {
-		in.Settled.At = momentOf(in.At)
-		return api.Messages.Done(w, c.p, c.params.ByName("messageId"), in.Settled)
+	return c.FloorWrite(schema.MessageDone, false, &in, func(w *floor.Work) (any, error) {
+		in.Settled.At = rest.MomentOf(in.At)
+		return api.Messages.Done(w, c.Principal, c.Params.ByName("messageId"), in.Settled)
 	})
 }
 

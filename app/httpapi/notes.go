@@ -7,17 +7,18 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/engine/station"
 	"opsmon/app/httpapi/openapi"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/instant"
 	"opsmon/schema"
 )
 
 // noteRoutes returns the operations on the notes of a station.
-func (api *workAPI) noteRoutes() []route {
-	return []route{
+func (api *workAPI) noteRoutes() []rest.Route {
+	return []rest.Route{
 		{
-			method: http.MethodPost, path: "/station/:stationCode/operator", handle: api.postStationOperator, body: true,
-			role: auth.Operator,
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/station/:stationCode/operator", Handle: api.postStationOperator, Body: true,
+			Role: auth.Operator,
+			Operation: openapi.Operation{
 				ID: "setOperator", Tag: "Station", Summary: "Set a station's operator",
 				About: "The initials are shown at the station until they are changed or cleared with null. A tablet " +
 					"sets them for its own stations. 400: an energy meter has no operator.",
@@ -26,9 +27,9 @@ func (api *workAPI) noteRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/station/:stationCode/alert", handle: api.postStationAlert, body: true,
-			role: auth.Supervisor,
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/station/:stationCode/alert", Handle: api.postStationAlert, Body: true,
+			Role: auth.Supervisor,
+			Operation: openapi.Operation{
 				ID: "setAlert", Tag: "Station", Summary: "Set a station's alert",
 				About: "A message shown to everybody who looks at the station, until it expires or is cleared with " +
 					"null. A station has one alert at a time: a new one replaces it.",
@@ -52,40 +53,40 @@ type noteLine struct {
 }
 
 // answerNote replies with the note of a station.
-func answerNote(code string, n station.Note, err error) (reply, error) {
+func answerNote(code string, n station.Note, err error) (rest.Reply, error) {
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	if n.OperatorInitials == "" {
 		n.OperatorSince = 0
 	}
-	return ok(noteLine{code, orNull(n.OperatorInitials), instant.OfMsOrNil(n.OperatorSince), orNull(n.AlertMessage), instant.OfMsOrNil(n.AlertExpiresAt)})
+	return rest.OK(noteLine{code, rest.OrNull(n.OperatorInitials), instant.OfMsOrNil(n.OperatorSince), rest.OrNull(n.AlertMessage), instant.OfMsOrNil(n.AlertExpiresAt)})
 }
 
 // postStationOperator handles POST /station/{stationCode}/operator (monitoring.md section 10).
-func (api *workAPI) postStationOperator(c *call) (reply, error) {
+func (api *workAPI) postStationOperator(c *rest.Call) (rest.Reply, error) {
 	var in struct {
 		Initials *string `json:"initials"`
 	}
-	if err := c.decode(schema.StationOperator, false, &in); err != nil {
-		return reply{}, err
+	if err := c.Decode(schema.StationOperator, false, &in); err != nil {
+		return rest.Reply{}, err
 	}
-	code := c.params.ByName("stationCode")
-	note, err := api.Notes.SetOperator(c.p, code, in.Initials)
+	code := c.Params.ByName("stationCode")
+	note, err := api.Notes.SetOperator(c.Principal, code, in.Initials)
 	return answerNote(code, note, err)
 }
 
 // postStationAlert handles POST /station/{stationCode}/alert (monitoring.md section 10).
-func (api *workAPI) postStationAlert(c *call) (reply, error) {
+func (api *workAPI) postStationAlert(c *rest.Call) (rest.Reply, error) {
 	var in struct {
 		Message   *string    `json:"message"`
 		ExpiresAt *time.Time `json:"expiresAt"`
 	}
-	if err := c.decode(schema.StationAlert, false, &in, func() error { return station.CheckAlert(in.Message, in.ExpiresAt) }); err != nil {
-		return reply{}, err
+	if err := c.Decode(schema.StationAlert, false, &in, func() error { return station.CheckAlert(in.Message, in.ExpiresAt) }); err != nil {
+		return rest.Reply{}, err
 	}
-	code := c.params.ByName("stationCode")
-	note, err := api.Notes.SetAlert(c.p, code, in.Message, in.ExpiresAt)
+	code := c.Params.ByName("stationCode")
+	note, err := api.Notes.SetAlert(c.Principal, code, in.Message, in.ExpiresAt)
 	return answerNote(code, note, err)
 }
 

@@ -10,15 +10,16 @@ import (
 	"opsmon/app/engine/report"
 	"opsmon/app/errdefs"
 	"opsmon/app/httpapi/openapi"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/instant"
 )
 
 // oeeRoutes returns the operations on OEE.
-func (api *figuresAPI) oeeRoutes() []route {
-	return []route{
+func (api *figuresAPI) oeeRoutes() []rest.Route {
+	return []rest.Route{
 		{
-			method: http.MethodGet, path: "/oee", handle: api.getOEE, query: append(chosenBy(), "by", "profile"),
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/oee", Handle: api.getOEE, Query: append(rest.SelectionParams(), "by", "profile"),
+			Operation: openapi.Operation{
 				ID: "getOEE", Tag: "Monitoring", Summary: "Read OEE, losses and counts",
 				About: "Energy meters, and stations that are only scheduled, are included only when they are named. " +
 					"Ratios are calculated from sums and never averaged: a group's ratios come from the sums of " +
@@ -174,7 +175,7 @@ func oeeOf(sum *oee.Sum, by []oee.By, p oee.Profile) oeeView {
 	f, lost := t.Figures(p), t.Lost()
 	v := oeeView{
 		bucketView: bucketView{
-			PlantCode: orNull(sum.Plant), GroupCode: orNull(sum.Group), StationCode: orNull(sum.Station),
+			PlantCode: rest.OrNull(sum.Plant), GroupCode: rest.OrNull(sum.Group), StationCode: rest.OrNull(sum.Station),
 			StartAt: instant.FormatMs(sum.Start), EndAt: instant.FormatMs(sum.End),
 		},
 		Profile:      p.String(),
@@ -196,44 +197,44 @@ func oeeOf(sum *oee.Sum, by []oee.By, p oee.Profile) oeeView {
 		v.SKUCode = &sum.SKU
 	}
 	if slices.Contains(by, oee.ByShift) {
-		v.ShiftName = orNull(sum.Shift)
+		v.ShiftName = rest.OrNull(sum.Shift)
 	}
 	return v
 }
 
 // by parses the dimensions of a request.
-func by(c *call, allowed ...oee.By) []oee.By {
-	by, err := report.ParseBy(c.query("by"), allowed...)
-	_ = c.note(err) // ParseBy returns no other error
+func by(c *rest.Call, allowed ...oee.By) []oee.By {
+	by, err := report.ParseBy(c.Query("by"), allowed...)
+	_ = c.Note(err) // ParseBy returns no other error
 	return by
 }
 
 // getOEE handles GET /oee.
-func (api *figuresAPI) getOEE(c *call) (reply, error) {
+func (api *figuresAPI) getOEE(c *rest.Call) (rest.Reply, error) {
 	by := by(c, oee.ByPlant, oee.ByGroup, oee.ByStation, oee.BySKU, oee.ByShift, oee.ByHour, oee.ByDay, oee.ByWeek, oee.ByMonth, oee.ByMinute)
-	profile, ok := oee.ParseProfile(c.query("profile"))
+	profile, ok := oee.ParseProfile(c.Query("profile"))
 	if !ok {
-		c.fault("profile", "must be default, iso22400, vorne or evocon; it is %q", errdefs.Shorten(c.query("profile")))
+		c.Fault("profile", "must be default, iso22400, vorne or evocon; it is %q", errdefs.Shorten(c.Query("profile")))
 	}
-	x, err := c.choose(report.Longest(by), "today")
+	x, err := c.Choose(report.Longest(by), "today")
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	reports := api.Reports
 	if err := reports.CheckOEE(x, by); err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	if slices.Contains(by, oee.ByMinute) { // with a row for each minute, a few days are many rows
-		err = c.slot()
+		err = c.WaitLong()
 	} else {
-		err = c.long(x, longSums)
+		err = c.WaitIfLong(x, rest.LongSums)
 	}
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	sums, err := reports.OEE(c.r.Context(), x, by)
+	sums, err := reports.OEE(c.Request.Context(), x, by)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return chunkedList(len(sums), func(i int) any { return oeeOf(&sums[i], by, profile) }), nil
+	return rest.ChunkedList(len(sums), func(i int) any { return oeeOf(&sums[i], by, profile) }), nil
 }

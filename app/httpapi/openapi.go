@@ -10,14 +10,15 @@ import (
 
 	"opsmon/app/account"
 	"opsmon/app/httpapi/openapi"
+	"opsmon/app/httpapi/rest"
 )
 
 // openAPIRoutes returns the operation for this document.
-func (a *API) openAPIRoutes() []route {
-	return []route{
+func (a *API) openAPIRoutes() []rest.Route {
+	return []rest.Route{
 		{
-			method: http.MethodGet, path: "/openapi.json", handle: a.getOpenAPI, access: open, storeless: true,
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/openapi.json", Handle: a.getOpenAPI, Access: rest.Open, Storeless: true,
+			Operation: openapi.Operation{
 				ID: "getOpenAPI", Tag: "OpenAPI", Summary: "Read this API description",
 				About:  "OpenAPI 3.1, generated from the schemas that requests are checked against.",
 				Answer: "The document.", Form: openapi.FormBare, Gives: "OpenAPIDocument", Tagged: true,
@@ -33,7 +34,7 @@ var document struct {
 }
 
 // getOpenAPI handles GET /openapi.json (http-api.md sections 1 and 9; decisions.md section 6).
-func (a *API) getOpenAPI(*call) (reply, error) {
+func (a *API) getOpenAPI(*rest.Call) (rest.Reply, error) {
 	document.once.Do(func() {
 		body := openapi.Document(described(a.table), answers)
 		sum := sha256.Sum256(body)
@@ -42,7 +43,7 @@ func (a *API) getOpenAPI(*call) (reply, error) {
 			Parts: [3][]byte{body}, Size: len(body), Length: strconv.Itoa(len(body)), ETag: `"` + tag + `"`, GzipETag: `"` + tag + `-gzip"`,
 		}
 	})
-	return reply{rep: document.rep}, nil
+	return rest.Reply{Representation: document.rep}, nil
 }
 
 // answers has the schemas of the structs that answers are made of, with their comments.
@@ -52,13 +53,13 @@ func (a *API) getOpenAPI(*call) (reply, error) {
 var answers string
 
 // described returns the routes for the OpenAPI document.
-func described(routes []route) []openapi.Route {
+func described(routes []rest.Route) []openapi.Route {
 	list := make([]openapi.Route, len(routes))
 	for i := range routes {
 		rt := &routes[i]
 		list[i] = openapi.Route{
-			Method: rt.method, Path: rt.path, Operation: rt.operation, Open: rt.access == open, Role: rt.role, Query: rt.query,
-			Bearer: rt.bearer, Once: rt.once, Desk: rt.desk,
+			Method: rt.Method, Path: rt.Path, Operation: rt.Operation, Open: rt.Access == rest.Open, Role: rt.Role, Query: rt.Query,
+			Bearer: rt.Bearer, Once: rt.Once, Desk: rt.Desk,
 		}
 	}
 	return list

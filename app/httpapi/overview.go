@@ -6,15 +6,16 @@ import (
 
 	"opsmon/app/auth"
 	"opsmon/app/httpapi/openapi"
+	"opsmon/app/httpapi/rest"
 	"opsmon/schema"
 )
 
 // applianceRoutes are the operations on the appliance.
-func (api *applianceAPI) applianceRoutes() []route {
-	return []route{
+func (api *applianceAPI) applianceRoutes() []rest.Route {
+	return []rest.Route{
 		{
-			method: http.MethodGet, path: "/appliance", handle: api.getAppliance, role: auth.Admin,
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/appliance", Handle: api.getAppliance, Role: auth.Admin,
+			Operation: openapi.Operation{
 				ID: "getAppliance", Tag: "Admin", Summary: "Read the appliance's state",
 				About: "Version, uptime and address, the certificate, the store and its disk, backups, retention, " +
 					"the clock, and what needs attention. `warnings` has the codes `backup`, `noSchedule`, " +
@@ -25,9 +26,9 @@ func (api *applianceAPI) applianceRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPut, path: "/appliance/backup-settings", handle: api.putBackupSettings, body: true,
-			role: auth.Admin,
-			operation: openapi.Operation{
+			Method: http.MethodPut, Path: "/appliance/backup-settings", Handle: api.putBackupSettings, Body: true,
+			Role: auth.Admin,
+			Operation: openapi.Operation{
 				ID: "changeBackups", Tag: "Admin", Summary: "Change the backup settings",
 				About: "Absent fields stay as they are. The change takes effect at once and is written to " +
 					"`app.yaml`, whose comments and order stay. A backup that is due by the new settings is made " +
@@ -165,33 +166,33 @@ type Warning struct {
 }
 
 // getAppliance answers GET /appliance.
-func (api *applianceAPI) getAppliance(c *call) (reply, error) {
+func (api *applianceAPI) getAppliance(c *rest.Call) (rest.Reply, error) {
 	out := api.Appliance()
 	out.Counts.Accounts = len(api.Accounts.List(false))
 	for _, kind := range []struct {
 		n     *int
 		count func() (int, error)
 	}{
-		{&out.Counts.Users, counted(c.p, api.Auth.ListUsers)},
-		{&out.Counts.Tablets, counted(c.p, api.Auth.ListTablets)},
-		{&out.Counts.Devices, counted(c.p, api.Auth.ListDevices)},
+		{&out.Counts.Users, counted(c.Principal, api.Auth.ListUsers)},
+		{&out.Counts.Tablets, counted(c.Principal, api.Auth.ListTablets)},
+		{&out.Counts.Devices, counted(c.Principal, api.Auth.ListDevices)},
 	} {
 		var err error
 		if *kind.n, err = kind.count(); err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 	}
-	return ok(out)
+	return rest.OK(out)
 }
 
 // putBackupSettings answers PUT /appliance/backup-settings.
-func (api *applianceAPI) putBackupSettings(c *call) (reply, error) {
+func (api *applianceAPI) putBackupSettings(c *rest.Call) (rest.Reply, error) {
 	var in map[string]any
-	if err := c.decode(schema.BackupSettings, false, &in); err != nil {
-		return reply{}, err
+	if err := c.Decode(schema.BackupSettings, false, &in); err != nil {
+		return rest.Reply{}, err
 	}
-	if err := c.writable(); err != nil {
-		return reply{}, err
+	if err := c.Writable(); err != nil {
+		return rest.Reply{}, err
 	}
 	values := make(map[string]string, len(in))
 	for name, v := range in {
@@ -201,10 +202,10 @@ func (api *applianceAPI) putBackupSettings(c *call) (reply, error) {
 		}
 		values[name], _ = v.(string) // which the schema says it is
 	}
-	if err := api.ChangeBackups(values, c.p.Actor()); err != nil {
-		return reply{}, err
+	if err := api.ChangeBackups(values, c.Principal.Actor()); err != nil {
+		return rest.Reply{}, err
 	}
-	return ok(api.Appliance().Backup)
+	return rest.OK(api.Appliance().Backup)
 }
 
 // counted counts what a list for a caller has.

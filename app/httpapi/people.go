@@ -7,16 +7,17 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
 	"opsmon/app/httpapi/openapi"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/instant"
 	"opsmon/schema"
 )
 
 // peopleRoutes returns the operations on keys, users and tablets.
-func (api *accessAPI) peopleRoutes() []route {
-	return []route{
+func (api *accessAPI) peopleRoutes() []rest.Route {
+	return []rest.Route{
 		{
-			method: http.MethodGet, path: "/key", handle: api.getKeys,
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/key", Handle: api.getKeys,
+			Operation: openapi.Operation{
 				ID: "listKeys", Tag: "ApiKey", Summary: "List API keys",
 				About: "The caller's own keys; for admins, all keys of the account. The keys themselves are never " +
 					"shown.",
@@ -24,8 +25,8 @@ func (api *accessAPI) peopleRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/key", handle: api.postKey, body: true,
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/key", Handle: api.postKey, Body: true,
+			Operation: openapi.Operation{
 				ID: "createKey", Tag: "ApiKey", Summary: "Create an API key",
 				About: "The key has the caller's identity and at most the caller's role. It works at once, and only " +
 					"this answer shows it. The body is optional. A person may have 100 keys in an account; one " +
@@ -37,8 +38,8 @@ func (api *accessAPI) peopleRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodDelete, path: "/key/:key", handle: api.deleteKey,
-			operation: openapi.Operation{
+			Method: http.MethodDelete, Path: "/key/:key", Handle: api.deleteKey,
+			Operation: openapi.Operation{
 				ID: "revokeKey", Tag: "ApiKey", Summary: "Revoke an API key",
 				About: "The key stops working at once, on every connection. Revoking a revoked key succeeds. " +
 					"Everybody may revoke their own keys, an admin every key of the account.\n\n400: the key " +
@@ -53,8 +54,8 @@ func (api *accessAPI) peopleRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodGet, path: "/user", handle: api.getUsers, role: auth.Admin,
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/user", Handle: api.getUsers, Role: auth.Admin,
+			Operation: openapi.Operation{
 				ID: "listUsers", Tag: "User", Summary: "List the users of the account",
 				About: "Users who were added. People on the account's domain who were not added may sign in as " +
 					"`readonly` and are not listed.",
@@ -62,8 +63,8 @@ func (api *accessAPI) peopleRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/user", handle: api.postUser, body: true, role: auth.Admin,
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/user", Handle: api.postUser, Body: true, Role: auth.Admin,
+			Operation: openapi.Operation{
 				ID: "addUser", Tag: "User", Summary: "Add a user",
 				About:  "409: the address is a user already, or the account is archived.",
 				Answer: "The new user.", Body: schema.UserCreate, Form: openapi.FormResult, Gives: "User", Also: []int{409},
@@ -71,15 +72,15 @@ func (api *accessAPI) peopleRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodGet, path: "/user/:email", handle: api.getUser, role: auth.Admin,
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/user/:email", Handle: api.getUser, Role: auth.Admin,
+			Operation: openapi.Operation{
 				ID: "getUser", Tag: "User", Summary: "Read a user",
 				Answer: "The user.", Form: openapi.FormResult, Gives: "User", Also: []int{400, 404}, Sample: userSample,
 			},
 		},
 		{
-			method: http.MethodPut, path: "/user/:email", handle: api.putUser, body: true, role: auth.Admin,
-			operation: openapi.Operation{
+			Method: http.MethodPut, Path: "/user/:email", Handle: api.putUser, Body: true, Role: auth.Admin,
+			Operation: openapi.Operation{
 				ID: "setUserRole", Tag: "User", Summary: "Change a user's role",
 				About: "Takes effect at once for every session and key of the user. A person on the account's " +
 					"domain who was not added is added.\n\n409: no admin would be left, or the account is " +
@@ -90,8 +91,8 @@ func (api *accessAPI) peopleRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodDelete, path: "/user/:email", handle: api.deleteUser, role: auth.Admin,
-			operation: openapi.Operation{
+			Method: http.MethodDelete, Path: "/user/:email", Handle: api.deleteUser, Role: auth.Admin,
+			Operation: openapi.Operation{
 				ID: "removeUser", Tag: "User", Summary: "Remove a user",
 				About: "Ends every key and session of the user at once. An address on the account's domain is " +
 					"refused until it is added again.\n\n409: no admin would be left, or the account is archived.",
@@ -99,8 +100,8 @@ func (api *accessAPI) peopleRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodGet, path: "/tablet", handle: api.getTablets, role: auth.Admin,
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/tablet", Handle: api.getTablets, Role: auth.Admin,
+			Operation: openapi.Operation{
 				ID: "listTablets", Tag: "Admin", Summary: "List the tablets",
 				About:  "Including those that are not paired yet.",
 				Answer: "The tablets, by name.", Form: openapi.FormList, Gives: "Tablet",
@@ -110,8 +111,8 @@ func (api *accessAPI) peopleRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/tablet", handle: api.postTablet, body: true, role: auth.Admin,
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/tablet", Handle: api.postTablet, Body: true, Role: auth.Admin,
+			Operation: openapi.Operation{
 				ID: "pairTablet", Tag: "Admin", Summary: "Add a tablet",
 				About: "Returns a one-time link to open on the tablet within 15 minutes. The tablet is then signed " +
 					"in with its own identity, for its stations only.\n\n409: another tablet has the name, or " +
@@ -124,8 +125,8 @@ func (api *accessAPI) peopleRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodDelete, path: "/tablet/:id", handle: api.deleteTablet, role: auth.Admin,
-			operation: openapi.Operation{
+			Method: http.MethodDelete, Path: "/tablet/:id", Handle: api.deleteTablet, Role: auth.Admin,
+			Operation: openapi.Operation{
 				ID: "removeTablet", Tag: "Admin", Summary: "Remove a tablet",
 				About:  "Its session and its link end at once.\n\n409: the account is archived.",
 				Answer: "Removed.", Form: openapi.FormEmpty, Also: []int{404, 409},
@@ -153,21 +154,21 @@ func (k keyInput) input() auth.KeyInput {
 	if k.ExpiresAt == "" {
 		return in
 	}
-	if at, err := readTime("expiresAt", k.ExpiresAt); err == nil {
+	if at, err := rest.ReadTime("expiresAt", k.ExpiresAt); err == nil {
 		in.ExpiresAt = &at
 	}
 	return in
 }
 
 // postKey handles POST /key (http-api.md section 4, row 7; decisions.md section 5).
-func (api *accessAPI) postKey(c *call) (reply, error) {
+func (api *accessAPI) postKey(c *rest.Call) (rest.Reply, error) {
 	var in keyInput
-	if err := c.decode(schema.KeyCreate, true, &in, func() error { return api.Auth.CheckKey(in.input()) }); err != nil {
-		return reply{}, err
+	if err := c.Decode(schema.KeyCreate, true, &in, func() error { return api.Auth.CheckKey(in.input()) }); err != nil {
+		return rest.Reply{}, err
 	}
-	key, raw, err := api.Auth.CreateKey(c.p, in.input())
+	key, raw, err := api.Auth.CreateKey(c.Principal, in.input())
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	return newKey(key, raw)
 }
@@ -179,59 +180,59 @@ type keyShown struct {
 	Key string `json:"key" schema:"minLength=1"` // the key itself
 }
 
-func newKey(key auth.Key, raw string) (reply, error) {
-	out, err := ok(keyShown{raw})
-	out.header = [][2]string{{"Location", "/key/" + key.ID}}
+func newKey(key auth.Key, raw string) (rest.Reply, error) {
+	out, err := rest.OK(keyShown{raw})
+	out.Header = [][2]string{{"Location", "/key/" + key.ID}}
 	return out, err
 }
 
 // getKeys handles GET /key.
-func (api *accessAPI) getKeys(c *call) (reply, error) {
-	keys, err := api.Auth.ListKeys(c.p)
+func (api *accessAPI) getKeys(c *rest.Call) (rest.Reply, error) {
+	keys, err := api.Auth.ListKeys(c.Principal)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return list(keys, -1)
+	return rest.List(keys, -1)
 }
 
 // deleteKey handles DELETE /key/{key} (row 8).
-func (api *accessAPI) deleteKey(c *call) (reply, error) {
-	if err := api.Auth.RevokeKey(c.p, c.params.ByName("key")); err != nil {
-		return reply{}, err
+func (api *accessAPI) deleteKey(c *rest.Call) (rest.Reply, error) {
+	if err := api.Auth.RevokeKey(c.Principal, c.Params.ByName("key")); err != nil {
+		return rest.Reply{}, err
 	}
-	return reply{status: http.StatusNoContent}, nil
+	return rest.Reply{Status: http.StatusNoContent}, nil
 }
 
 // getUsers handles GET /user.
-func (api *accessAPI) getUsers(c *call) (reply, error) {
-	users, err := api.Auth.ListUsers(c.p)
+func (api *accessAPI) getUsers(c *rest.Call) (rest.Reply, error) {
+	users, err := api.Auth.ListUsers(c.Principal)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return list(users, -1)
+	return rest.List(users, -1)
 }
 
 // postUser handles POST /user.
-func (api *accessAPI) postUser(c *call) (reply, error) {
+func (api *accessAPI) postUser(c *rest.Call) (rest.Reply, error) {
 	var in struct {
 		Email string    `json:"email"`
 		Role  auth.Role `json:"role"`
 	}
-	if err := c.decode(schema.UserCreate, false, &in, func() error { return auth.CheckUser(in.Email, in.Role) }); err != nil {
-		return reply{}, err
+	if err := c.Decode(schema.UserCreate, false, &in, func() error { return auth.CheckUser(in.Email, in.Role) }); err != nil {
+		return rest.Reply{}, err
 	}
-	user, err := api.Auth.AddUser(c.p, in.Email, in.Role)
+	user, err := api.Auth.AddUser(c.Principal, in.Email, in.Role)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	out, err := ok(user)
-	out.header = [][2]string{{"Location", "/user/" + url.PathEscape(user.Email)}}
+	out, err := rest.OK(user)
+	out.Header = [][2]string{{"Location", "/user/" + url.PathEscape(user.Email)}}
 	return out, err
 }
 
 // email parses the address in the path. Anything else is an unknown user.
-func email(c *call) (string, error) {
-	email, err := auth.ParseEmail(c.params.ByName("email"))
+func email(c *rest.Call) (string, error) {
+	email, err := auth.ParseEmail(c.Params.ByName("email"))
 	if err != nil {
 		return "", errdefs.New(errdefs.NotFound, "there is no such user; users are named by their e-mail address")
 	}
@@ -239,56 +240,56 @@ func email(c *call) (string, error) {
 }
 
 // getUser handles GET /user/{email}.
-func (api *accessAPI) getUser(c *call) (reply, error) {
+func (api *accessAPI) getUser(c *rest.Call) (rest.Reply, error) {
 	email, err := email(c)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	user, err := api.Auth.User(c.p, email)
+	user, err := api.Auth.User(c.Principal, email)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return ok(user)
+	return rest.OK(user)
 }
 
 // putUser handles PUT /user/{email}: a change of the role.
-func (api *accessAPI) putUser(c *call) (reply, error) {
+func (api *accessAPI) putUser(c *rest.Call) (rest.Reply, error) {
 	email, err := email(c)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	var in struct {
 		Role auth.Role `json:"role"`
 	}
-	if err := c.decode(schema.UserUpdate, false, &in, func() error { return auth.CheckUser(email, in.Role) }); err != nil {
-		return reply{}, err
+	if err := c.Decode(schema.UserUpdate, false, &in, func() error { return auth.CheckUser(email, in.Role) }); err != nil {
+		return rest.Reply{}, err
 	}
-	user, err := api.Auth.SetRole(c.p, email, in.Role)
+	user, err := api.Auth.SetRole(c.Principal, email, in.Role)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return ok(user)
+	return rest.OK(user)
 }
 
 // deleteUser handles DELETE /user/{email}.
-func (api *accessAPI) deleteUser(c *call) (reply, error) {
+func (api *accessAPI) deleteUser(c *rest.Call) (rest.Reply, error) {
 	email, err := email(c)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	if err := api.Auth.RemoveUser(c.p, email); err != nil {
-		return reply{}, err
+	if err := api.Auth.RemoveUser(c.Principal, email); err != nil {
+		return rest.Reply{}, err
 	}
-	return reply{status: http.StatusNoContent}, nil
+	return rest.Reply{Status: http.StatusNoContent}, nil
 }
 
 // getTablets handles GET /tablet.
-func (api *accessAPI) getTablets(c *call) (reply, error) {
-	tablets, err := api.Auth.ListTablets(c.p)
+func (api *accessAPI) getTablets(c *rest.Call) (rest.Reply, error) {
+	tablets, err := api.Auth.ListTablets(c.Principal)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return list(tablets, -1)
+	return rest.List(tablets, -1)
 }
 
 // tabletLink is a new tablet and the one-time link that pairs it.
@@ -302,7 +303,7 @@ type tabletLink struct {
 }
 
 // postTablet handles POST /tablet: a one-time link that pairs a tablet.
-func (api *accessAPI) postTablet(c *call) (reply, error) {
+func (api *accessAPI) postTablet(c *rest.Call) (rest.Reply, error) {
 	var in struct {
 		Name         string    `json:"name"`
 		Role         auth.Role `json:"role"`
@@ -311,26 +312,26 @@ func (api *accessAPI) postTablet(c *call) (reply, error) {
 	input := func() auth.TabletInput {
 		return auth.TabletInput{Name: in.Name, Role: in.Role, StationCodes: in.StationCodes}
 	}
-	if err := c.decode(schema.TabletCreate, false, &in, func() error { return input().Check() }, func() error {
-		return api.Accounts.HaveStations(c.p.AccountID, "stationCodes", in.StationCodes)
+	if err := c.Decode(schema.TabletCreate, false, &in, func() error { return input().Check() }, func() error {
+		return api.Accounts.HaveStations(c.Principal.AccountID, "stationCodes", in.StationCodes)
 	}); err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	link, err := api.Auth.PairTablet(c.p, input())
+	link, err := api.Auth.PairTablet(c.Principal, input())
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	out, err := ok(tabletLink{link.Tablet.ID, auth.LinkURL(api.BaseURL(), link.Token), instant.Format(link.ExpiresAt)})
-	out.header = [][2]string{{"Location", "/tablet/" + link.Tablet.ID}}
+	out, err := rest.OK(tabletLink{link.Tablet.ID, auth.LinkURL(api.BaseURL(), link.Token), instant.Format(link.ExpiresAt)})
+	out.Header = [][2]string{{"Location", "/tablet/" + link.Tablet.ID}}
 	return out, err
 }
 
 // deleteTablet handles DELETE /tablet/{id}.
-func (api *accessAPI) deleteTablet(c *call) (reply, error) {
-	if err := api.Auth.RevokeTablet(c.p, c.params.ByName("id")); err != nil {
-		return reply{}, err
+func (api *accessAPI) deleteTablet(c *rest.Call) (rest.Reply, error) {
+	if err := api.Auth.RevokeTablet(c.Principal, c.Params.ByName("id")); err != nil {
+		return rest.Reply{}, err
 	}
-	return reply{status: http.StatusNoContent}, nil
+	return rest.Reply{Status: http.StatusNoContent}, nil
 }
 
 // keySample is an example of an answer.

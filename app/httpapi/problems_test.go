@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"opsmon/app/auth"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/test/apptest"
 )
 
@@ -85,11 +86,11 @@ func TestAllProblemsAtOnce(t *testing.T) {
 		}
 		path, _, _ := strings.Cut(row.path, "?")
 		for _, rt := range s.routes {
-			tried[rt.method+" "+rt.path] = tried[rt.method+" "+rt.path] || rt.method == row.method && like(rt.path, path)
+			tried[rt.Method+" "+rt.Path] = tried[rt.Method+" "+rt.Path] || rt.Method == row.method && like(rt.Path, path)
 		}
 	}
 	for _, rt := range s.routes {
-		if name := rt.method + " " + rt.path; rt.body && !tried[name] && rt.path != "/setup" {
+		if name := rt.Method + " " + rt.Path; rt.Body && !tried[name] && rt.Path != "/setup" {
 			t.Errorf("no row for %s", name)
 		}
 	}
@@ -162,12 +163,12 @@ func TestAllProblemsOfAQueryAtOnce(t *testing.T) {
 			t.Errorf("%s?%s: %d, details of %q, want %q: %s", row.path, row.query, got.status, got.fields(), want, got.body)
 		}
 		for _, rt := range s.routes {
-			tried[rt.path] = tried[rt.path] || rt.method == "GET" && like(rt.path, row.path)
+			tried[rt.Path] = tried[rt.Path] || rt.Method == "GET" && like(rt.Path, row.path)
 		}
 	}
 	for _, rt := range s.routes {
-		if rt.method == "GET" && len(rt.query) > 1 && !tried[rt.path] && rt.access != open {
-			t.Errorf("no row for GET %s", rt.path)
+		if rt.Method == "GET" && len(rt.Query) > 1 && !tried[rt.Path] && rt.Access != rest.Open {
+			t.Errorf("no row for GET %s", rt.Path)
 		}
 	}
 }
@@ -185,12 +186,12 @@ func like(pattern, path string) bool {
 func TestAnyValueIsAnswered(t *testing.T) {
 	apptest.Long(t)
 	for _, rt := range newServer(t, options{}).routes {
-		if !rt.body || rt.access == open {
+		if !rt.Body || rt.Access == rest.Open {
 			continue
 		}
 		s := newServer(t, options{})
 		key := s.roleKey(auth.Admin)
-		a := samples[rt.method+" "+rt.path].call(s, rt.method, caller{email: mailOf(auth.Admin)})
+		a := samples[rt.Method+" "+rt.Path].call(s, rt.Method, caller{email: mailOf(auth.Admin)})
 		a.key = key
 		var body map[string]any
 		if a.body != "" {
@@ -201,11 +202,11 @@ func TestAnyValueIsAnswered(t *testing.T) {
 				body[name] = value
 				b, err := json.Marshal(body)
 				s.must(nil, err)
-				if a.body = string(b); rt.path != "/auth/account" {
+				if a.body = string(b); rt.Path != "/auth/account" {
 					got := s.do(a)
 					s.noteSecrets("", got)
 					if got.status >= 500 {
-						t.Errorf("%s %s %.200s: %d", rt.method, rt.path, a.body, got.status)
+						t.Errorf("%s %s %.200s: %d", rt.Method, rt.Path, a.body, got.status)
 					}
 				}
 			}

@@ -6,17 +6,18 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/engine/floor"
 	"opsmon/app/httpapi/openapi"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/work/schedule"
 	"opsmon/schema"
 )
 
 // productionRoutes returns the operations on operators' entries.
-func (api *workAPI) productionRoutes() []route {
-	return []route{
+func (api *workAPI) productionRoutes() []rest.Route {
+	return []rest.Route{
 		{
-			method: http.MethodGet, path: "/production", handle: api.getProduction,
-			query: append(chosenBy(), "limit", "skip"),
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/production", Handle: api.getProduction,
+			Query: append(rest.SelectionParams(), "limit", "skip"),
+			Operation: openapi.Operation{
 				ID: "listProduction", Tag: "Production", Summary: "List production entries",
 				About: "Entries in the range, by time. The default range is today's production day. Entries never " +
 					"change: a wrong one is reversed by another. An entry that later facts (a late batch, manual " +
@@ -26,9 +27,9 @@ func (api *workAPI) productionRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/production", handle: api.postProduction, body: true, role: auth.Operator,
-			once: true,
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/production", Handle: api.postProduction, Body: true, Role: auth.Operator,
+			Once: true,
+			Operation: openapi.Operation{
 				ID: "enterProduction", Tag: "Production", Summary: "Enter units",
 				About: "Good and bad units that were made (enableManualProduction), good units that turned out bad " +
 					"(enableRejectProduction), or a correction of a count by a difference " +
@@ -43,9 +44,9 @@ func (api *workAPI) productionRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/production/:entryId/undo", handle: api.undoProduction, body: true,
-			role: auth.Operator, once: true,
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/production/:entryId/undo", Handle: api.undoProduction, Body: true,
+			Role: auth.Operator, Once: true,
+			Operation: openapi.Operation{
 				ID: "undoProduction", Tag: "Production", Summary: "Reverse an entry",
 				About: "Makes a counter-entry; both stay in the list. Whoever may make an entry may reverse it " +
 					"while the schedule runs, and an admin later.\n\n403: the flag is off. 409: it was reversed " +
@@ -64,29 +65,29 @@ func (api *workAPI) productionRoutes() []route {
 }
 
 // getProduction handles GET /production.
-func (api *workAPI) getProduction(c *call) (reply, error) {
+func (api *workAPI) getProduction(c *rest.Call) (rest.Reply, error) {
 	f, err := filter(c)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	entries, total, err := api.Schedules.Entries(c.p.AccountID, f)
+	entries, total, err := api.Schedules.Entries(c.Principal.AccountID, f)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return list(entries, total)
+	return rest.List(entries, total)
 }
 
 // postProduction handles POST /production (monitoring.md section 4).
-func (api *workAPI) postProduction(c *call) (reply, error) {
+func (api *workAPI) postProduction(c *rest.Call) (rest.Reply, error) {
 	var in schedule.EntryInput
-	return c.act(schema.ProductionCreate, false, &in, func(w *floor.Work) (any, error) { return api.Schedules.Enter(w, c.p, in) })
+	return c.FloorWrite(schema.ProductionCreate, false, &in, func(w *floor.Work) (any, error) { return api.Schedules.Enter(w, c.Principal, in) })
 }
 
 // undoProduction handles POST /production/{entryId}/undo.
-func (api *workAPI) undoProduction(c *call) (reply, error) {
+func (api *workAPI) undoProduction(c *rest.Call) (rest.Reply, error) {
 	var in schedule.UndoInput
-	return c.act(schema.ProductionUndo, false, &in, func(w *floor.Work) (any, error) {
-		return api.Schedules.Undo(w, c.p, c.params.ByName("entryId"), in)
+	return c.FloorWrite(schema.ProductionUndo, false, &in, func(w *floor.Work) (any, error) {
+		return api.Schedules.Undo(w, c.Principal, c.Params.ByName("entryId"), in)
 	})
 }
 

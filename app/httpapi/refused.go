@@ -7,16 +7,17 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
 	"opsmon/app/httpapi/openapi"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/instant"
 )
 
 // refusedRoutes returns the operations on refused writes.
-func (api *workAPI) refusedRoutes() []route {
-	return []route{
+func (api *workAPI) refusedRoutes() []rest.Route {
+	return []rest.Route{
 		{
-			method: http.MethodGet, path: "/refused", handle: api.getRefused, role: auth.Supervisor,
-			query: []string{"limit", "skip"},
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/refused", Handle: api.getRefused, Role: auth.Supervisor,
+			Query: []string{"limit", "skip"},
+			Operation: openapi.Operation{
 				ID: "listRefused", Tag: "Admin", Summary: "List refused floor writes",
 				About: "Refused requests that had an `Idempotency-Key`, latest first: those of a tablet that was " +
 					"offline, where nobody saw the refusal. Refusals without a key are not listed, as nothing " +
@@ -52,14 +53,14 @@ type refusedLine struct {
 }
 
 // getRefused handles GET /refused.
-func (api *workAPI) getRefused(c *call) (reply, error) {
-	limit, skip := c.page(100, 1000)
-	if err := c.unclear(); err != nil {
-		return reply{}, err
+func (api *workAPI) getRefused(c *rest.Call) (rest.Reply, error) {
+	limit, skip := c.Page(100, 1000)
+	if err := c.QueryError(); err != nil {
+		return rest.Reply{}, err
 	}
-	refused, total, err := api.Requests.Refused(c.p.AccountID, limit, skip)
+	refused, total, err := api.Requests.Refused(c.Principal.AccountID, limit, skip)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	lines := make([]refusedLine, len(refused))
 	for i, r := range refused {
@@ -68,5 +69,5 @@ func (api *workAPI) getRefused(c *call) (reply, error) {
 			cmp.Or(r.By.Email, r.By.Credential), r.By.Address,
 		}
 	}
-	return list(lines, total)
+	return rest.List(lines, total)
 }

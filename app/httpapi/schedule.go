@@ -9,6 +9,7 @@ import (
 	"opsmon/app/engine/report"
 	"opsmon/app/engine/station"
 	"opsmon/app/httpapi/openapi"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/idempotency"
 	"opsmon/app/work/issue"
 	"opsmon/app/work/message"
@@ -29,7 +30,7 @@ type workAPI struct {
 }
 
 // Routes returns the operations.
-func (api *workAPI) Routes() []route {
+func (api *workAPI) Routes() []rest.Route {
 	return slices.Concat(
 		api.noteRoutes(), api.scheduleRoutes(), api.productionRoutes(), api.refusedRoutes(), api.taskRoutes(),
 		api.messageRoutes(), api.issueRoutes(),
@@ -37,12 +38,12 @@ func (api *workAPI) Routes() []route {
 }
 
 // scheduleRoutes returns the operations on schedules.
-func (api *workAPI) scheduleRoutes() []route {
-	return []route{
+func (api *workAPI) scheduleRoutes() []rest.Route {
+	return []rest.Route{
 		{
-			method: http.MethodGet, path: "/schedule", handle: api.getSchedules,
-			query: append(chosenBy(), "state", "limit", "skip"),
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/schedule", Handle: api.getSchedules,
+			Query: append(rest.SelectionParams(), "state", "limit", "skip"),
+			Operation: openapi.Operation{
 				ID: "listSchedules", Tag: "Schedule", Summary: "List schedules",
 				About: "Schedules that overlap the range, by start. The default range is today's production day. A " +
 					"planned schedule without a known end counts as a moment. Counts change while late signals " +
@@ -52,9 +53,9 @@ func (api *workAPI) scheduleRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/schedule", handle: api.postSchedule, body: true, role: auth.Supervisor,
-			once: true, query: []string{"dryrun"},
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/schedule", Handle: api.postSchedule, Body: true, Role: auth.Supervisor,
+			Once: true, Query: []string{"dryrun"},
+			Operation: openapi.Operation{
 				ID: "writeSchedule", Tag: "Schedule", Summary: "Create or change a schedule",
 				About: "Without `id`, creates a schedule. With it, changes the fields that are sent: any field of a " +
 					"planned schedule; quantity, end and note of a running one.\n\nWith `dryrun=true` everything " +
@@ -73,26 +74,26 @@ func (api *workAPI) scheduleRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodGet, path: "/schedule/:scheduleId", handle: api.getSchedule,
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/schedule/:scheduleId", Handle: api.getSchedule,
+			Operation: openapi.Operation{
 				ID: "getSchedule", Tag: "Schedule", Summary: "Read a schedule",
 				Answer: "The schedule.", Form: openapi.FormResult, Gives: "Schedule", Also: []int{404},
 				Sample: scheduleSample,
 			},
 		},
 		{
-			method: http.MethodDelete, path: "/schedule/:scheduleId", handle: api.deleteSchedule, role: auth.Supervisor,
-			once: true,
-			operation: openapi.Operation{
+			Method: http.MethodDelete, Path: "/schedule/:scheduleId", Handle: api.deleteSchedule, Role: auth.Supervisor,
+			Once: true,
+			Operation: openapi.Operation{
 				ID: "deleteSchedule", Tag: "Schedule", Summary: "Delete a planned schedule",
 				About:  "Deleting a deleted schedule succeeds. 409: the schedule has started.",
 				Answer: "Deleted.", Form: openapi.FormEmpty, Also: []int{404, 409},
 			},
 		},
 		{
-			method: http.MethodPost, path: "/schedule/:scheduleId/start", handle: api.startSchedule, body: true,
-			role: auth.Operator, once: true, query: []string{"endrunning"},
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/schedule/:scheduleId/start", Handle: api.startSchedule, Body: true,
+			Role: auth.Operator, Once: true, Query: []string{"endrunning"},
+			Operation: openapi.Operation{
 				ID: "startSchedule", Tag: "Schedule", Summary: "Start a schedule",
 				About: "A station runs one production and one non-production schedule at a time; the non-production " +
 					"one pauses the other. The body is optional.\n\n403: the schedule moves to another station, " +
@@ -104,9 +105,9 @@ func (api *workAPI) scheduleRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/schedule/:scheduleId/end", handle: api.endSchedule, body: true,
-			role: auth.Operator, once: true,
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/schedule/:scheduleId/end", Handle: api.endSchedule, Body: true,
+			Role: auth.Operator, Once: true,
+			Operation: openapi.Operation{
 				ID: "endSchedule", Tag: "Schedule", Summary: "End a schedule",
 				About: "Ending a schedule before its planned end cuts it short. The body is optional.\n\n403: it " +
 					"would be cut short, and enableScheduleCutShort is off. 409: the schedule does not run.",
@@ -115,9 +116,9 @@ func (api *workAPI) scheduleRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/schedule/:scheduleId/move", handle: api.moveSchedule, body: true,
-			role: auth.Supervisor, once: true, query: []string{"dryrun"},
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/schedule/:scheduleId/move", Handle: api.moveSchedule, Body: true,
+			Role: auth.Supervisor, Once: true, Query: []string{"dryrun"},
+			Operation: openapi.Operation{
 				ID: "moveSchedule", Tag: "Schedule", Summary: "Move a planned schedule",
 				About: "To another station where enableDragBetweenStationsOnGantt is on, or within the group where " +
 					"enableScheduleStationFlexibility is; or to another time. A planned end moves with the " +
@@ -134,9 +135,9 @@ func (api *workAPI) scheduleRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/quick-schedule", handle: api.postQuickSchedule, body: true,
-			role: auth.Operator, once: true, query: []string{"endrunning"},
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/quick-schedule", Handle: api.postQuickSchedule, Body: true,
+			Role: auth.Operator, Once: true, Query: []string{"endrunning"},
+			Operation: openapi.Operation{
 				ID: "quickSchedule", Tag: "Schedule", Summary: "Start an unplanned schedule",
 				About: "For a SKU with allowUseInQuickSchedule, or a non-production reason. Tablets must send " +
 					"initials.\n\n403: enableQuickScheduleStart is off at the station. 409: another schedule of " +
@@ -150,101 +151,101 @@ func (api *workAPI) scheduleRoutes() []route {
 
 // where parses the stations and their ranges for a list; the default is today's production day. A day is that of each
 // station's plant.
-func where(c *call) ([]schedule.Where, error) {
-	_, all, err := c.allStations()
+func where(c *rest.Call) ([]schedule.Where, error) {
+	_, all, err := c.AllStations()
 	if err != nil {
 		return nil, err
 	}
-	chosen := c.stationsOf(all)
+	chosen := c.StationsOf(all)
 	if len(chosen) == 0 {
-		c.rangeOf(utcDays, report.LongestDetail, "today")
+		c.RangeOf(rest.UTCDays, report.LongestDetail, "today")
 	}
 	list := make([]schedule.Where, 0, len(chosen))
 	for _, s := range chosen {
-		r, _ := c.rangeOf(s.Calendar, report.LongestDetail, "today")
+		r, _ := c.RangeOf(s.Calendar, report.LongestDetail, "today")
 		list = append(list, schedule.Where{StationCode: s.Code, Range: r})
 	}
 	return list, nil
 }
 
 // getSchedules handles GET /schedule (monitoring.md section 4).
-func (api *workAPI) getSchedules(c *call) (reply, error) {
-	states := some(c, "state", "planned, running, completed and deleted", func(name string) (schedule.State, bool) {
+func (api *workAPI) getSchedules(c *rest.Call) (rest.Reply, error) {
+	states := rest.Some(c, "state", "planned, running, completed and deleted", func(name string) (schedule.State, bool) {
 		return schedule.State(name), slices.Contains(schedule.States(), schedule.State(name))
 	})
 	f, err := filter(c)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	f.States = states
-	views, total, err := api.Schedules.List(c.p.AccountID, f)
+	views, total, err := api.Schedules.List(c.Principal.AccountID, f)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return list(views, total)
+	return rest.List(views, total)
 }
 
 // filter parses the common parameters of lists of schedules and entries, and returns all problems with the query.
-func filter(c *call) (f schedule.Filter, err error) {
-	f.Limit, f.Skip = c.page(100, 1000)
+func filter(c *rest.Call) (f schedule.Filter, err error) {
+	f.Limit, f.Skip = c.Page(100, 1000)
 	if f.Where, err = where(c); err != nil {
 		return f, err
 	}
-	return f, c.unclear()
+	return f, c.QueryError()
 }
 
 // getSchedule handles GET /schedule/{scheduleId}.
-func (api *workAPI) getSchedule(c *call) (reply, error) {
-	v, err := api.Schedules.Get(c.p.AccountID, c.params.ByName("scheduleId"))
+func (api *workAPI) getSchedule(c *rest.Call) (rest.Reply, error) {
+	v, err := api.Schedules.Get(c.Principal.AccountID, c.Params.ByName("scheduleId"))
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return ok(v)
+	return rest.OK(v)
 }
 
 // postSchedule handles POST /schedule: it creates a schedule, or changes the one with the given ID.
-func (api *workAPI) postSchedule(c *call) (reply, error) {
+func (api *workAPI) postSchedule(c *rest.Call) (rest.Reply, error) {
 	var in schedule.Input
-	return c.act(schema.ScheduleWrite, false, &in, func(w *floor.Work) (any, error) { return api.Schedules.Write(w, c.p, in) })
+	return c.FloorWrite(schema.ScheduleWrite, false, &in, func(w *floor.Work) (any, error) { return api.Schedules.Write(w, c.Principal, in) })
 }
 
 // deleteSchedule handles DELETE /schedule/{scheduleId}.
-func (api *workAPI) deleteSchedule(c *call) (reply, error) {
-	return c.runOnce(func(w *floor.Work) (any, error) {
-		return nil, api.Schedules.Delete(w, c.p, c.params.ByName("scheduleId"))
+func (api *workAPI) deleteSchedule(c *rest.Call) (rest.Reply, error) {
+	return c.RunOnce(func(w *floor.Work) (any, error) {
+		return nil, api.Schedules.Delete(w, c.Principal, c.Params.ByName("scheduleId"))
 	})
 }
 
 // startSchedule handles POST /schedule/{scheduleId}/start.
-func (api *workAPI) startSchedule(c *call) (reply, error) {
+func (api *workAPI) startSchedule(c *rest.Call) (rest.Reply, error) {
 	var in schedule.StartInput
-	in.EndRunning = c.on("endrunning") // validated by checkQuery
-	return c.act(schema.ScheduleStart, true, &in, func(w *floor.Work) (any, error) {
-		return api.Schedules.Start(w, c.p, c.params.ByName("scheduleId"), in)
+	in.EndRunning = c.On("endrunning") // validated by checkQuery
+	return c.FloorWrite(schema.ScheduleStart, true, &in, func(w *floor.Work) (any, error) {
+		return api.Schedules.Start(w, c.Principal, c.Params.ByName("scheduleId"), in)
 	})
 }
 
 // endSchedule handles POST /schedule/{scheduleId}/end.
-func (api *workAPI) endSchedule(c *call) (reply, error) {
+func (api *workAPI) endSchedule(c *rest.Call) (rest.Reply, error) {
 	var in schedule.EndInput
-	return c.act(schema.ScheduleEnd, true, &in, func(w *floor.Work) (any, error) {
-		return api.Schedules.End(w, c.p, c.params.ByName("scheduleId"), in)
+	return c.FloorWrite(schema.ScheduleEnd, true, &in, func(w *floor.Work) (any, error) {
+		return api.Schedules.End(w, c.Principal, c.Params.ByName("scheduleId"), in)
 	})
 }
 
 // moveSchedule handles POST /schedule/{scheduleId}/move.
-func (api *workAPI) moveSchedule(c *call) (reply, error) {
+func (api *workAPI) moveSchedule(c *rest.Call) (rest.Reply, error) {
 	var in schedule.MoveInput
-	return c.act(schema.ScheduleMove, false, &in, func(w *floor.Work) (any, error) {
-		return api.Schedules.Move(w, c.p, c.params.ByName("scheduleId"), in)
+	return c.FloorWrite(schema.ScheduleMove, false, &in, func(w *floor.Work) (any, error) {
+		return api.Schedules.Move(w, c.Principal, c.Params.ByName("scheduleId"), in)
 	})
 }
 
 // postQuickSchedule handles POST /quick-schedule.
-func (api *workAPI) postQuickSchedule(c *call) (reply, error) {
+func (api *workAPI) postQuickSchedule(c *rest.Call) (rest.Reply, error) {
 	var in schedule.QuickInput
-	in.EndRunning = c.on("endrunning") // validated by checkQuery
-	return c.act(schema.ScheduleQuick, false, &in, func(w *floor.Work) (any, error) { return api.Schedules.Quick(w, c.p, in) })
+	in.EndRunning = c.On("endrunning") // validated by checkQuery
+	return c.FloorWrite(schema.ScheduleQuick, false, &in, func(w *floor.Work) (any, error) { return api.Schedules.Quick(w, c.Principal, in) })
 }
 
 // scheduleSample is an example of an answer.

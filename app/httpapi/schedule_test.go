@@ -12,6 +12,7 @@ import (
 
 	"opsmon/app/auth"
 	"opsmon/app/engine/floor"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/instant"
 	"opsmon/app/work/schedule"
 )
@@ -202,8 +203,8 @@ func TestWhatIsMeantForSomebodyElse(t *testing.T) {
 		t.Error("an answer to whom it was meant for names another")
 	}
 	for _, rt := range s.routes {
-		if rt.access != open {
-			a := ask{method: rt.method, path: strings.ReplaceAll(rt.path, ":", ""), session: reader, header: map[string]string{"X-For": whom}}
+		if rt.Access != rest.Open {
+			a := ask{method: rt.Method, path: strings.ReplaceAll(rt.Path, ":", ""), session: reader, header: map[string]string{"X-For": whom}}
 			s.do(a).want(t, 409)
 			a.header = map[string]string{"X-For": "%zz"}
 			s.do(a).want(t, 400)

@@ -5,22 +5,24 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
+
 	"opsmon/app/account"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
 	"opsmon/app/httpapi/openapi"
+	"opsmon/app/httpapi/rest"
 	"opsmon/schema"
 	"opsmon/schema/strictjson"
-	"strings"
 )
 
 // setupRoutes returns the operation for the first set-up.
-func (api *configurationAPI) setupRoutes() []route {
-	return []route{
+func (api *configurationAPI) setupRoutes() []rest.Route {
+	return []rest.Route{
 		{
-			method: http.MethodPost, path: "/setup", handle: api.postSetup, body: true, access: open,
-			query: []string{"dryrun"}, limit: bodyLimit,
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/setup", Handle: api.postSetup, Body: true, Access: rest.Open,
+			Query: []string{"dryrun"}, Limit: rest.BodyLimit,
+			Operation: openapi.Operation{
 				ID: "setUp", Tag: "Admin", Summary: "Create the first account",
 				About: "Works only on an empty appliance, where `GET /ready` has `result.needsSetUp`. The one-time " +
 					"code is shown on the machine that runs the service. With `plant` the configuration starts " +
@@ -71,33 +73,33 @@ func (r *BootstrapResult) Credential(raw string, signIn bool) {
 
 // postSetup handles POST /setup: the first account of an empty appliance, protected by a one-time code that is only
 // shown on the computer itself.
-func (api *configurationAPI) postSetup(c *call) (reply, error) {
+func (api *configurationAPI) postSetup(c *rest.Call) (rest.Reply, error) {
 	code := api.SetupCode()
 	if code == "" {
-		if err := c.unclear(); err != nil {
-			return reply{}, err
+		if err := c.QueryError(); err != nil {
+			return rest.Reply{}, err
 		}
-		return reply{}, errdefs.New(errdefs.Conflict, "this appliance is set up already")
+		return rest.Reply{}, errdefs.New(errdefs.Conflict, "this appliance is set up already")
 	}
 	in, err := api.newAccount(c, schema.Setup)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	if subtle.ConstantTimeCompare([]byte(typed(in.Code)), []byte(typed(code))) != 1 {
-		return reply{}, c.wrong(errdefs.New(errdefs.Forbidden, "this is not the set-up code; it is shown on the machine that runs the service"), errdefs.Forbidden)
+		return rest.Reply{}, c.WrongCredential(errdefs.New(errdefs.Forbidden, "this is not the set-up code; it is shown on the machine that runs the service"), errdefs.Forbidden)
 	}
-	dry, err := c.dryRun()
+	dry, err := c.DryRun()
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	by := auth.Principal{Type: auth.TypeSetup, Email: in.Email, Role: auth.Admin, UserRole: auth.UserRoleCustomer, Address: address(c.r)}
+	by := auth.Principal{Type: auth.TypeSetup, Email: in.Email, Role: auth.Admin, UserRole: auth.UserRoleCustomer, Address: rest.Address(c.Request)}
 	result, err := api.Bootstrap(BootstrapInput{ID: in.ID, Domain: in.Domain, Email: in.Email, Manifest: in.Manifest, Plant: in.Plant.starter(), First: true, SignIn: in.SignIn, DryRun: dry, By: by})
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	out, err := ok(result)
+	out, err := rest.OK(result)
 	if in.SignIn && !dry {
-		out.cookies = []*http.Cookie{c.sessionCookie(result.Session)}
+		out.Cookies = []*http.Cookie{c.SessionCookie(result.Session)}
 	}
 	return out, err
 }
@@ -135,9 +137,9 @@ type newAccount struct {
 
 // newAccount decodes and validates a request to create an account. It does not compare the set-up code, and its errors
 // do not depend on whether the code is right, so codes cannot be tried without being counted.
-func (api *configurationAPI) newAccount(c *call, name schema.Name) (*newAccount, error) {
-	b, err := c.bytes()
-	v, problems, err := c.shapeOf(name, b, err)
+func (api *configurationAPI) newAccount(c *rest.Call, name schema.Name) (*newAccount, error) {
+	b, err := c.Bytes()
+	v, problems, err := c.ParseBody(name, b, err)
 	if err != nil {
 		return nil, err
 	}
@@ -156,10 +158,10 @@ func (api *configurationAPI) newAccount(c *call, name schema.Name) (*newAccount,
 	if body, _ := v.(map[string]any); body["manifest"] != nil {
 		in.Manifest = sent.Manifest
 	}
-	if err := c.takeSlot(); err != nil {
+	if err := c.WaitManifest(); err != nil {
 		return nil, err
 	}
-	return &in, c.judged(problems, func() error { return auth.CheckEmail("email", in.Email) }, func() error {
+	return &in, c.JoinProblems(problems, func() error { return auth.CheckEmail("email", in.Email) }, func() error {
 		_, err := api.Accounts.Draft(in.input())
 		return err
 	})

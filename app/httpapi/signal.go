@@ -15,6 +15,7 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
 	"opsmon/app/httpapi/openapi"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/ingest/signal"
 	"opsmon/app/instant"
 	"opsmon/schema"
@@ -32,11 +33,11 @@ type signalsAPI struct {
 }
 
 // Routes returns the operations on signals and devices.
-func (api *signalsAPI) Routes() []route {
-	return []route{
+func (api *signalsAPI) Routes() []rest.Route {
+	return []rest.Route{
 		{
-			method: http.MethodGet, path: "/device", handle: api.getDevices, role: auth.Admin,
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/device", Handle: api.getDevices, Role: auth.Admin,
+			Operation: openapi.Operation{
 				ID: "listDevices", Tag: "Signal", Summary: "List the devices",
 				About: "Each device with its last signal, amount, rate, errors and clock. This survives restarts of " +
 					"the service.",
@@ -48,8 +49,8 @@ func (api *signalsAPI) Routes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/device", handle: api.postDevice, body: true, role: auth.Admin,
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/device", Handle: api.postDevice, Body: true, Role: auth.Admin,
+			Operation: openapi.Operation{
 				ID: "addDevice", Tag: "Signal", Summary: "Add a device",
 				About: "A device may only send signals of its stations. Its token is shown once. It goes into " +
 					"`X-API-KEY` or, for MQTT, is the password, with the id as user name.\n\n409: another device " +
@@ -60,8 +61,8 @@ func (api *signalsAPI) Routes() []route {
 			},
 		},
 		{
-			method: http.MethodDelete, path: "/device/:device", handle: api.deleteDevice, role: auth.Admin,
-			operation: openapi.Operation{
+			Method: http.MethodDelete, Path: "/device/:device", Handle: api.deleteDevice, Role: auth.Admin,
+			Operation: openapi.Operation{
 				ID: "revokeDevice", Tag: "Signal", Summary: "Revoke a device",
 				About: "The token stops working, and open connections of the device end, at once.\n\n409: the " +
 					"account is archived.",
@@ -75,9 +76,9 @@ func (api *signalsAPI) Routes() []route {
 			},
 		},
 		{
-			method: http.MethodGet, path: "/signal", handle: api.getSignals,
-			query: []string{"stationcode", "from", "to", "rangecode", "archived", "limit", "skip"},
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/signal", Handle: api.getSignals,
+			Query: []string{"stationcode", "from", "to", "rangecode", "archived", "limit", "skip"},
+			Operation: openapi.Operation{
 				ID: "listSignals", Tag: "Signal", Summary: "List a station's signals",
 				About: "Every accepted signal as it is stored, oldest first. The range may be one day: 25 hours " +
 					"where the clock goes back.",
@@ -92,9 +93,9 @@ func (api *signalsAPI) Routes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/signal", handle: api.postSignal, role: auth.Member, devices: true,
-			limit: signalLimit,
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/signal", Handle: api.postSignal, Role: auth.Member, Devices: true,
+			Limit: signalLimit,
+			Operation: openapi.Operation{
 				ID: "sendSignals", Tag: "Signal", Summary: "Send signals",
 				About: "For devices, members and admins. Accepted signals are durable when the answer is sent. A " +
 					"rejected signal does not affect the others; causes are: not an object, an unknown station, " +
@@ -114,53 +115,53 @@ func (api *signalsAPI) Routes() []route {
 const signalLimit = 4 << 20
 
 // postSignal handles POST /signal (monitoring.md section 2).
-func (api *signalsAPI) postSignal(c *call) (reply, error) {
-	source, sent := c.p.Actor().Credential, 1 // an invalid body counts as one signal
-	done, wait := api.Signals.Admit(c.p.AccountID, source)
+func (api *signalsAPI) postSignal(c *rest.Call) (rest.Reply, error) {
+	source, sent := c.Principal.Actor().Credential, 1 // an invalid body counts as one signal
+	done, wait := api.Signals.Admit(c.Principal.AccountID, source)
 	if wait > 0 {
-		return reply{}, &errdefs.Error{Kind: errdefs.TooMany, Message: "more signals come from this credential than it may send; send the same again after the time in Retry-After", RetryAfter: wait}
+		return rest.Reply{}, &errdefs.Error{Kind: errdefs.TooMany, Message: "more signals come from this credential than it may send; send the same again after the time in Retry-After", RetryAfter: wait}
 	}
 	defer func() { done(sent) }()
 	objects, err := api.batch(c)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	sent = len(objects)
-	snap, err := api.Accounts.Get(c.p.AccountID)
+	snap, err := api.Accounts.Get(c.Principal.AccountID)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	if err := snap.Account.Writable(); err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	known, err := snap.Stations()
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	outcomes, err := api.Signals.Take(signal.Sender{
-		Account: c.p.AccountID, Source: source, Mine: oneOf(c.p.StationCodes, len(objects)), Known: known,
+		Account: c.Principal.AccountID, Source: source, Mine: oneOf(c.Principal.StationCodes, len(objects)), Known: known,
 	}, objects, signal.HTTP)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	return outcomesReply(outcomes)
 }
 
 // batch decodes the body as signals. An invalid body is counted and shown at the device that sent it, as over MQTT.
-func (api *signalsAPI) batch(c *call) (objects []any, err error) {
-	b, err := c.bytes()
+func (api *signalsAPI) batch(c *rest.Call) (objects []any, err error) {
+	b, err := c.Bytes()
 	if err == nil {
 		objects, err = signalsOf(b)
 	}
 	var e *errdefs.Error
 	if errors.As(err, &e) && (e.Kind == errdefs.Invalid || e.Kind == errdefs.TooLarge) {
-		api.Signals.NoteRefused(signal.Sender{Account: c.p.AccountID, Source: c.p.Actor().Credential}, signal.CauseMalformed, e.Message, 1)
+		api.Signals.NoteRefused(signal.Sender{Account: c.Principal.AccountID, Source: c.Principal.Actor().Credential}, signal.CauseMalformed, e.Message, 1)
 	}
 	return objects, err
 }
 
 // outcomesReply is list for outcomes of signals, at a fraction of the cost, because there may be ten thousand.
-func outcomesReply(outcomes []signal.Outcome) (reply, error) {
+func outcomesReply(outcomes []signal.Outcome) (rest.Reply, error) {
 	const usual = `{"index":1234,"accepted":true,"issue":""},`
 	b := make([]byte, 0, 64+len(outcomes)*len(usual))
 	b = append(b, `{"isSuccess":true,"results":[`...)
@@ -176,13 +177,13 @@ func outcomesReply(outcomes []signal.Outcome) (reply, error) {
 			b = append(b, `""}`...)
 			continue
 		}
-		issue, err := marshal(o.Issue)
+		issue, err := rest.Marshal(o.Issue)
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 		b = append(append(b, issue...), '}')
 	}
-	return reply{body: append(b, `]}`...)}, nil
+	return rest.Reply{Body: append(b, `]}`...)}, nil
 }
 
 // setPays is the number of lookups from which making a set of a list is faster.
@@ -228,36 +229,36 @@ type signalLine struct {
 }
 
 // getSignals handles GET /signal: the stored signals of a station.
-func (api *signalsAPI) getSignals(c *call) (reply, error) {
-	limit, skip := c.page(1000, mostSignals)
-	x, err := c.chooseOne(longestSignals)
+func (api *signalsAPI) getSignals(c *rest.Call) (rest.Reply, error) {
+	limit, skip := c.Page(1000, mostSignals)
+	x, err := c.ChooseOne(longestSignals)
 	if err == nil {
-		err = c.slot() // there may be very many
+		err = c.WaitLong() // there may be very many
 	}
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	s := &x.Stations[0]
 	lines, total := []signalLine{}, 0
 	for from := s.Begin; from < s.End; {
-		if err := c.r.Context().Err(); err != nil {
-			return reply{}, err
+		if err := c.Request.Context().Err(); err != nil {
+			return rest.Reply{}, err
 		}
 		to := min(s.End, (signal.Day(from)+1)*instant.DayMs)
-		piece, end, err := api.Signals.Some(c.p.AccountID, s.Code, from, to, signalPiece, func() {})
+		piece, end, err := api.Signals.Some(c.Principal.AccountID, s.Code, from, to, signalPiece, func() {})
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 		for i := min(len(piece), max(0, skip-total)); i < len(piece) && len(lines) < limit; i++ {
 			lines = append(lines, signalLineOf(&piece[i]))
 		}
 		total, from = total+len(piece), end
 	}
-	return list(lines, total)
+	return rest.List(lines, total)
 }
 
 func signalLineOf(s *signal.Signal) signalLine {
-	return signalLine{At: instant.FormatMs(s.At), ArrivedAt: instant.FormatMs(s.Arrived), Source: s.Source, ID: orNull(s.ID), ClockCorrected: s.ClockCorrected, Values: s.Sent()}
+	return signalLine{At: instant.FormatMs(s.At), ArrivedAt: instant.FormatMs(s.Arrived), Source: s.Source, ID: rest.OrNull(s.ID), ClockCorrected: s.ClockCorrected, Values: s.Sent()}
 }
 
 // signalsOf decodes a body as signals. The signal log decides whether each is valid.
@@ -267,9 +268,9 @@ func signalsOf(body []byte) (objects []any, err error) {
 	}
 	v, err := strictjson.Decode(body)
 	if err != nil {
-		return nil, invalidJSON(err)
+		return nil, rest.InvalidJSON(err)
 	}
-	if err := violations(schema.SignalBatch, ofObjects(v)).Err("the body"); err != nil {
+	if err := rest.Violations(schema.SignalBatch, ofObjects(v)).Err("the body"); err != nil {
 		return nil, err
 	}
 	objects, _ = v.(map[string]any)["signals"].([]any)
@@ -318,8 +319,8 @@ type deviceLine struct {
 	Connections int           `json:"connections" schema:"min=0"` // open MQTT connections
 }
 
-func (api *signalsAPI) line(c *call, d auth.Device) deviceLine {
-	seen := api.Signals.Seen(c.p.AccountID, "device:"+d.ID)
+func (api *signalsAPI) line(c *rest.Call, d auth.Device) deviceLine {
+	seen := api.Signals.Seen(c.Principal.AccountID, "device:"+d.ID)
 	l := deviceLine{
 		Device: d, Accepted: seen.Accepted, Refused: seen.Refused, Throttled: seen.Throttled, AheadMs: seen.AheadMs, Rate: math.Round(seen.Rate*100) / 100,
 	}
@@ -336,16 +337,16 @@ func (api *signalsAPI) line(c *call, d auth.Device) deviceLine {
 }
 
 // getDevices handles GET /device.
-func (api *signalsAPI) getDevices(c *call) (reply, error) {
-	devices, err := api.Auth.ListDevices(c.p)
+func (api *signalsAPI) getDevices(c *rest.Call) (rest.Reply, error) {
+	devices, err := api.Auth.ListDevices(c.Principal)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	lines := make([]deviceLine, len(devices))
 	for i, d := range devices {
 		lines[i] = api.line(c, d)
 	}
-	return list(lines, -1)
+	return rest.List(lines, -1)
 }
 
 // deviceToken is a new device's token. It is shown once.
@@ -358,29 +359,29 @@ type deviceToken struct {
 }
 
 // postDevice handles POST /device: its token is shown once.
-func (api *signalsAPI) postDevice(c *call) (reply, error) {
+func (api *signalsAPI) postDevice(c *rest.Call) (rest.Reply, error) {
 	var in auth.DeviceInput
-	if err := c.decode(schema.DeviceCreate, false, &in, func() error { return in.Check() }, func() error {
-		return api.Accounts.HaveStations(c.p.AccountID, "stationCodes", in.StationCodes)
+	if err := c.Decode(schema.DeviceCreate, false, &in, func() error { return in.Check() }, func() error {
+		return api.Accounts.HaveStations(c.Principal.AccountID, "stationCodes", in.StationCodes)
 	}); err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	d, token, err := api.Auth.AddDevice(c.p, in)
+	d, token, err := api.Auth.AddDevice(c.Principal, in)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	if err := api.Signals.Forget(c.p.AccountID, "device:"+d.ID); err != nil { // an earlier device had the same ID
+	if err := api.Signals.Forget(c.Principal.AccountID, "device:"+d.ID); err != nil { // an earlier device had the same ID
 		api.Log.Warn("what was known of an earlier device of the name stays", slog.String("device", d.ID), slog.Any("error", err))
 	}
-	out, err := ok(deviceToken{d.ID, token})
-	out.header = [][2]string{{"Location", "/device/" + url.PathEscape(d.Name)}}
+	out, err := rest.OK(deviceToken{d.ID, token})
+	out.Header = [][2]string{{"Location", "/device/" + url.PathEscape(d.Name)}}
 	return out, err
 }
 
 // deleteDevice handles DELETE /device/{device}: by its ID or its name.
-func (api *signalsAPI) deleteDevice(c *call) (reply, error) {
-	if err := api.Auth.RevokeDevice(c.p, c.params.ByName("device")); err != nil {
-		return reply{}, err
+func (api *signalsAPI) deleteDevice(c *rest.Call) (rest.Reply, error) {
+	if err := api.Auth.RevokeDevice(c.Principal, c.Params.ByName("device")); err != nil {
+		return rest.Reply{}, err
 	}
-	return reply{status: 204}, nil
+	return rest.Reply{Status: 204}, nil
 }

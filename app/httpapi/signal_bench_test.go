@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"opsmon/app/auth"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/test/scaling"
 	"opsmon/kv/kvtest"
 )
@@ -130,7 +131,7 @@ func bareIntake(b *testing.B, store func(...[]byte) error, value, answer []byte)
 			http.Error(w, fmt.Sprint(len(in.Signals), " signals: ", err), http.StatusInternalServerError)
 			return
 		}
-		w.Header()["Content-Type"] = jsonType
+		w.Header()["Content-Type"] = rest.JSONType
 		w.Header()["Content-Length"] = []string{fmt.Sprint(len(answer))}
 		w.Write(answer)
 	})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"opsmon/app/auth"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/ingest/signal"
 )
 
@@ -55,11 +56,11 @@ func TestDevicesSendSignals(t *testing.T) {
 	}
 
 	for _, rt := range s.routes {
-		row := samples[rt.method+" "+rt.path]
-		if row.open || rt.path == "/signal" {
+		row := samples[rt.Method+" "+rt.Path]
+		if row.open || rt.Path == "/signal" {
 			continue
 		}
-		a := row.call(s, rt.method, caller{email: mailOf(auth.Admin)})
+		a := row.call(s, rt.Method, caller{email: mailOf(auth.Admin)})
 		a.key = token
 		s.do(a).want(t, http.StatusForbidden)
 	}
@@ -172,13 +173,13 @@ func TestFloodOfSignals(t *testing.T) {
 func TestOutcomesReply(t *testing.T) {
 	outcomes := []signal.Outcome{{Index: 0, Accepted: true}, {Index: 7, Issue: "names \"<é\u2028&>\"\n"}, {Index: 12345, Accepted: true, Issue: "twice"}}
 	for n := range len(outcomes) + 1 {
-		want, err := list(outcomes[:n], -1)
+		want, err := rest.List(outcomes[:n], -1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got, err := outcomesReply(outcomes[:n])
-		if err != nil || string(got.body) != string(want.body) {
-			t.Errorf("%d outcomes are %s (%v), not %s", n, got.body, err, want.body)
+		if err != nil || string(got.Body) != string(want.Body) {
+			t.Errorf("%d outcomes are %s (%v), not %s", n, got.Body, err, want.Body)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
 	"opsmon/app/httpapi/openapi"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/instant"
 	"opsmon/schema"
 )
@@ -25,23 +26,25 @@ type accessAPI struct {
 }
 
 // Routes returns the operations on the network.
-func (api *accessAPI) Routes() []route { return slices.Concat(api.signInRoutes(), api.peopleRoutes()) }
+func (api *accessAPI) Routes() []rest.Route {
+	return slices.Concat(api.signInRoutes(), api.peopleRoutes())
+}
 
 // LocalRoutes returns the operations for the local command line.
-func (api *accessAPI) LocalRoutes() []route {
-	return []route{
-		{method: http.MethodPost, path: "/local/key", handle: api.localCreateKey},
-		{method: http.MethodPost, path: "/local/login-link", handle: api.localLoginLink},
-		{method: http.MethodPost, path: "/local/reset-admin", handle: api.localResetAdmin},
+func (api *accessAPI) LocalRoutes() []rest.Route {
+	return []rest.Route{
+		{Method: http.MethodPost, Path: "/local/key", Handle: api.localCreateKey},
+		{Method: http.MethodPost, Path: "/local/login-link", Handle: api.localLoginLink},
+		{Method: http.MethodPost, Path: "/local/reset-admin", Handle: api.localResetAdmin},
 	}
 }
 
 // signInRoutes returns the operations on signing in and sessions.
-func (api *accessAPI) signInRoutes() []route {
-	return []route{
+func (api *accessAPI) signInRoutes() []rest.Route {
+	return []rest.Route{
 		{
-			method: http.MethodGet, path: "/auth/profile", handle: api.getProfile,
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/auth/profile", Handle: api.getProfile,
+			Operation: openapi.Operation{
 				ID: "getProfile", Tag: "Authenticate", Summary: "Read your own profile",
 				About:  "The caller's identity, account and role, and the other accounts of the same person.",
 				Answer: "The profile.", Form: openapi.FormResult, Gives: "Profile", Also: []int{400, 409},
@@ -49,9 +52,9 @@ func (api *accessAPI) signInRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodGet, path: "/auth/callback", handle: api.getCallback, access: open,
-			query: []string{"token"}, noHead: true,
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/auth/callback", Handle: api.getCallback, Access: rest.Open,
+			Query: []string{"token"}, NoHead: true,
+			Operation: openapi.Operation{
 				ID: "callback", Tag: "Authenticate", Summary: "Use a one-time link",
 				About: "Uses up the token and signs the calling browser in by the cookie `session`. As it changes " +
 					"something, although it is a `GET`, `HEAD` is 405, and calls from other sites are " +
@@ -66,8 +69,8 @@ func (api *accessAPI) signInRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/auth/login", handle: api.postLogin, body: true, access: open,
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/auth/login", Handle: api.postLogin, Body: true, Access: rest.Open,
+			Operation: openapi.Operation{
 				ID: "login", Tag: "Authenticate", Summary: "Request a one-time link",
 				About: "The link is mailed to the address or, without mail, handed over by an administrator. The " +
 					"answer's `code` has five digits to compare with those in the message. The cookie `login` " +
@@ -84,8 +87,8 @@ func (api *accessAPI) signInRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/auth/logout", handle: api.postLogout,
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/auth/logout", Handle: api.postLogout,
+			Operation: openapi.Operation{
 				ID: "logout", Tag: "Authenticate", Summary: "Sign out",
 				About: "Ends the calling session and clears its cookie. With an API key this succeeds and revokes " +
 					"nothing.",
@@ -93,8 +96,8 @@ func (api *accessAPI) signInRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/auth/approve", handle: api.postApprove, body: true, access: open,
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/auth/approve", Handle: api.postApprove, Body: true, Access: rest.Open,
+			Operation: openapi.Operation{
 				ID: "approve", Tag: "Authenticate", Summary: "Approve the waiting browser",
 				About: "For a link that was opened in another browser than the one that requested it. The token is " +
 					"used up, and the browser that shows the five digits may call `POST /auth/claim`. The link " +
@@ -106,8 +109,8 @@ func (api *accessAPI) signInRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/auth/claim", handle: api.postClaim, access: open,
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/auth/claim", Handle: api.postClaim, Access: rest.Open,
+			Operation: openapi.Operation{
 				ID: "claim", Tag: "Authenticate", Summary: "Sign in after approval",
 				About: "For the browser that requested the link, identified by its cookie `login`. Once approved, " +
 					"it gets its session, one time.\n\n403: the browser requested no link, or the request has " +
@@ -117,8 +120,8 @@ func (api *accessAPI) signInRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/auth/account", handle: api.postAuthAccount, body: true,
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/auth/account", Handle: api.postAuthAccount, Body: true,
+			Operation: openapi.Operation{
 				ID: "switchAccount", Tag: "Authenticate", Summary: "Switch account",
 				About: "For a session of a person with several accounts: later requests use the account that is " +
 					"named, and so does the next sign-in.\n\n403: the person is not a member of the account, or " +
@@ -128,8 +131,8 @@ func (api *accessAPI) signInRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodGet, path: "/session", handle: api.getSessions,
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/session", Handle: api.getSessions,
+			Operation: openapi.Operation{
 				ID: "listSessions", Tag: "Authenticate", Summary: "List your sessions",
 				About: "Browsers with a session, last used first. A session from an administrator's link for one " +
 					"account, and an API key, see only those of that account.",
@@ -140,8 +143,8 @@ func (api *accessAPI) signInRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodDelete, path: "/session", handle: api.deleteSessions, query: []string{"keepthis"},
-			operation: openapi.Operation{
+			Method: http.MethodDelete, Path: "/session", Handle: api.deleteSessions, Query: []string{"keepthis"},
+			Operation: openapi.Operation{
 				ID: "endSessions", Tag: "Authenticate", Summary: "Sign out everywhere",
 				About: "Ends the sessions that `GET /session` lists; with `keepthis=true` all but the calling one. " +
 					"API keys stay.",
@@ -156,8 +159,8 @@ func (api *accessAPI) signInRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodDelete, path: "/user/:email/session", handle: api.deleteUserSessions, role: auth.Admin,
-			operation: openapi.Operation{
+			Method: http.MethodDelete, Path: "/user/:email/session", Handle: api.deleteUserSessions, Role: auth.Admin,
+			Operation: openapi.Operation{
 				ID: "endUserSessions", Tag: "User", Summary: "Sign a user out everywhere",
 				About: "Ends the user's sessions in the caller's account. API keys stay, and the user may sign in " +
 					"again.",
@@ -166,8 +169,8 @@ func (api *accessAPI) signInRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodGet, path: "/login-request", handle: api.getLoginRequests, role: auth.Admin,
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/login-request", Handle: api.getLoginRequests, Role: auth.Admin,
+			Operation: openapi.Operation{
 				ID: "listLoginRequests", Tag: "Authenticate", Summary: "List pending sign-ins",
 				About:  "Sign-in requests of people of this account whose link was not used yet.",
 				Answer: "The requests, newest first.", Form: openapi.FormList, Gives: "LoginRequest",
@@ -177,8 +180,8 @@ func (api *accessAPI) signInRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/login-request/:code/link", handle: api.postLoginLink, role: auth.Admin,
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/login-request/:code/link", Handle: api.postLoginLink, Role: auth.Admin,
+			Operation: openapi.Operation{
 				ID: "createLoginLink", Tag: "Authenticate", Summary: "Create the link of a pending sign-in",
 				About: "For plants without mail: a link to hand over. It replaces an earlier link of the same " +
 					"request, and opens only this account.\n\n409: the account is archived.",
@@ -245,87 +248,87 @@ type loginAnswer struct {
 }
 
 // postLogin handles POST /auth/login (http-api.md section 4, row 6; decisions.md section 4).
-func (api *accessAPI) postLogin(c *call) (reply, error) {
+func (api *accessAPI) postLogin(c *rest.Call) (rest.Reply, error) {
 	var in struct {
 		Destination string `json:"destination"`
 	}
-	if err := c.decode(schema.Login, false, &in, func() error { return auth.CheckEmail("destination", in.Destination) }); err != nil {
-		return reply{}, err
+	if err := c.Decode(schema.Login, false, &in, func() error { return auth.CheckEmail("destination", in.Destination) }); err != nil {
+		return rest.Reply{}, err
 	}
-	login, err := api.Auth.Login(auth.LoginRequest{Destination: in.Destination, Address: address(c.r), BaseURL: api.BaseURL()})
+	login, err := api.Auth.Login(auth.LoginRequest{Destination: in.Destination, Address: rest.Address(c.Request), BaseURL: api.BaseURL()})
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	out, err := encode(loginAnswer{login.Code, true, loginSession(sessionOf(login.Session, []string{}))})
-	out.cookies = []*http.Cookie{c.cookie(loginCookie, login.LoginToken, auth.LinkLifetime)}
+	out, err := rest.Encode(loginAnswer{login.Code, true, loginSession(sessionOf(login.Session, []string{}))})
+	out.Cookies = []*http.Cookie{c.Cookie(loginCookie, login.LoginToken, auth.LinkLifetime)}
 	return out, err
 }
 
 // signedIn replies {isSuccess: true} and sets the browser's session cookie.
-func signedIn(c *call, raw string, p auth.Principal) (reply, error) {
-	c.p = p // for the log
-	out, err := done()
-	out.cookies = []*http.Cookie{c.sessionCookie(raw), c.cookie(loginCookie, "", 0)}
+func signedIn(c *rest.Call, raw string, p auth.Principal) (rest.Reply, error) {
+	c.Principal = p // for the log
+	out, err := rest.Done()
+	out.Cookies = []*http.Cookie{c.SessionCookie(raw), c.Cookie(loginCookie, "", 0)}
 	return out, err
 }
 
 // getCallback handles GET /auth/callback (row 4): it consumes the token and signs the caller in.
-func (api *accessAPI) getCallback(c *call) (reply, error) {
-	grant, err := api.Auth.Callback(c.query("token"), address(c.r))
+func (api *accessAPI) getCallback(c *rest.Call) (rest.Reply, error) {
+	grant, err := api.Auth.Callback(c.Query("token"), rest.Address(c.Request))
 	if err != nil {
-		return reply{}, c.wrong(err, errdefs.Forbidden)
+		return rest.Reply{}, c.WrongCredential(err, errdefs.Forbidden)
 	}
 	return signedIn(c, grant.Session, grant.Principal)
 }
 
 // postApprove handles POST /auth/approve: the holder of the link approves the browser that asked.
-func (api *accessAPI) postApprove(c *call) (reply, error) {
+func (api *accessAPI) postApprove(c *rest.Call) (rest.Reply, error) {
 	var in struct {
 		Token string `json:"token"`
 		Code  string `json:"code"`
 	}
-	if err := c.decode(schema.Approve, false, &in); err != nil {
-		return reply{}, err
+	if err := c.Decode(schema.Approve, false, &in); err != nil {
+		return rest.Reply{}, err
 	}
-	if err := api.Auth.Approve(in.Token, in.Code, address(c.r)); err != nil {
-		return reply{}, c.wrong(err, errdefs.Forbidden)
+	if err := api.Auth.Approve(in.Token, in.Code, rest.Address(c.Request)); err != nil {
+		return rest.Reply{}, c.WrongCredential(err, errdefs.Forbidden)
 	}
-	return done()
+	return rest.Done()
 }
 
 // postClaim handles POST /auth/claim: the browser that asked gets its session, once.
-func (api *accessAPI) postClaim(c *call) (reply, error) {
-	cookie, err := c.r.Cookie(loginCookie)
+func (api *accessAPI) postClaim(c *rest.Call) (rest.Reply, error) {
+	cookie, err := c.Request.Cookie(loginCookie)
 	if err != nil {
-		return reply{}, errdefs.New(errdefs.Forbidden, "this browser did not ask to sign in, or its request is too old; ask again")
+		return rest.Reply{}, errdefs.New(errdefs.Forbidden, "this browser did not ask to sign in, or its request is too old; ask again")
 	}
-	grant, err := api.Auth.Claim(cookie.Value, address(c.r))
+	grant, err := api.Auth.Claim(cookie.Value, rest.Address(c.Request))
 	if err != nil {
-		return reply{}, c.wrong(err, errdefs.Forbidden)
+		return rest.Reply{}, c.WrongCredential(err, errdefs.Forbidden)
 	}
 	return signedIn(c, grant.Session, grant.Principal)
 }
 
 // postLogout handles POST /auth/logout (row 5).
-func (api *accessAPI) postLogout(c *call) (reply, error) {
-	if err := api.Auth.Logout(c.p); err != nil {
-		return reply{}, err
+func (api *accessAPI) postLogout(c *rest.Call) (rest.Reply, error) {
+	if err := api.Auth.Logout(c.Principal); err != nil {
+		return rest.Reply{}, err
 	}
-	c.p.RenewCookie = false
-	out, err := done()
-	if c.p.Type == auth.TypeSession {
-		out.cookies = []*http.Cookie{c.cookie(sessionCookie, "", 0)}
+	c.Principal.RenewCookie = false
+	out, err := rest.Done()
+	if c.Principal.Type == auth.TypeSession {
+		out.Cookies = []*http.Cookie{c.Cookie(rest.SessionCookie, "", 0)}
 	}
 	return out, err
 }
 
 // getSessions handles GET /session: the caller's sessions.
-func (api *accessAPI) getSessions(c *call) (reply, error) {
-	sessions, err := api.Auth.Sessions(c.p)
+func (api *accessAPI) getSessions(c *rest.Call) (rest.Reply, error) {
+	sessions, err := api.Auth.Sessions(c.Principal)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return list(sessions, -1)
+	return rest.List(sessions, -1)
 }
 
 // endedSessions is the result of signing out everywhere.
@@ -336,61 +339,61 @@ type endedSessions struct {
 }
 
 // deleteSessions handles DELETE /session: it ends all of the caller's sessions, or all others.
-func (api *accessAPI) deleteSessions(c *call) (reply, error) {
-	keep := c.on("keepthis") // validated by checkQuery
-	n, err := api.Auth.EndSessions(c.p, keep)
+func (api *accessAPI) deleteSessions(c *rest.Call) (rest.Reply, error) {
+	keep := c.On("keepthis") // validated by checkQuery
+	n, err := api.Auth.EndSessions(c.Principal, keep)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	out, err := ok(endedSessions{n})
-	if c.p.Type == auth.TypeSession && !keep {
-		c.p.RenewCookie = false
-		out.cookies = []*http.Cookie{c.cookie(sessionCookie, "", 0)}
+	out, err := rest.OK(endedSessions{n})
+	if c.Principal.Type == auth.TypeSession && !keep {
+		c.Principal.RenewCookie = false
+		out.Cookies = []*http.Cookie{c.Cookie(rest.SessionCookie, "", 0)}
 	}
 	return out, err
 }
 
 // deleteUserSessions handles DELETE /user/{email}/session: an administrator ends all sessions of a user.
-func (api *accessAPI) deleteUserSessions(c *call) (reply, error) {
+func (api *accessAPI) deleteUserSessions(c *rest.Call) (rest.Reply, error) {
 	email, err := email(c)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	n, err := api.Auth.EndSessionsOf(c.p, email)
+	n, err := api.Auth.EndSessionsOf(c.Principal, email)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return ok(endedSessions{n})
+	return rest.OK(endedSessions{n})
 }
 
 // postAuthAccount handles POST /auth/account: a member of several accounts switches to another one.
-func (api *accessAPI) postAuthAccount(c *call) (reply, error) {
+func (api *accessAPI) postAuthAccount(c *rest.Call) (rest.Reply, error) {
 	var in struct {
 		AccountID string `json:"accountId"`
 	}
-	if err := c.decode(schema.AccountSwitch, false, &in); err != nil {
-		return reply{}, err
+	if err := c.Decode(schema.AccountSwitch, false, &in); err != nil {
+		return rest.Reply{}, err
 	}
-	p, err := api.Auth.SwitchAccount(c.p, in.AccountID)
+	p, err := api.Auth.SwitchAccount(c.Principal, in.AccountID)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	c.p.AccountID = p.AccountID // for the log
-	return done()
+	c.Principal.AccountID = p.AccountID // for the log
+	return rest.Done()
 }
 
 // getLoginRequests handles GET /login-request: pending sign-ins.
-func (api *accessAPI) getLoginRequests(c *call) (reply, error) {
-	pending, err := api.Auth.PendingLogins(c.p)
+func (api *accessAPI) getLoginRequests(c *rest.Call) (rest.Reply, error) {
+	pending, err := api.Auth.PendingLogins(c.Principal)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return list(pending, -1)
+	return rest.List(pending, -1)
 }
 
 // postLoginLink handles POST /login-request/{code}/link: a new link to hand over.
-func (api *accessAPI) postLoginLink(c *call) (reply, error) {
-	return api.link(api.Auth.LinkFor(c.p, c.params.ByName("code")))
+func (api *accessAPI) postLoginLink(c *rest.Call) (rest.Reply, error) {
+	return api.link(api.Auth.LinkFor(c.Principal, c.Params.ByName("code")))
 }
 
 // linkView is a one-time link to hand over.
@@ -409,11 +412,11 @@ type linkView struct {
 }
 
 // link replies with a one-time link to hand over.
-func (api *accessAPI) link(l auth.Link, err error) (reply, error) {
+func (api *accessAPI) link(l auth.Link, err error) (rest.Reply, error) {
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return ok(linkView{auth.LinkURL(api.BaseURL(), l.Token), l.Code, instant.Format(l.ExpiresAt), l.Email, l.Role, l.Account, l.From})
+	return rest.OK(linkView{auth.LinkURL(api.BaseURL(), l.Token), l.Code, instant.Format(l.ExpiresAt), l.Email, l.Role, l.Account, l.From})
 }
 
 // linkSample is an example of an answer.
@@ -459,25 +462,25 @@ func ends(t time.Time) string {
 }
 
 // getProfile handles GET /auth/profile (row 3).
-func (api *accessAPI) getProfile(c *call) (reply, error) {
-	snap, err := api.Accounts.Get(c.p.AccountID)
+func (api *accessAPI) getProfile(c *rest.Call) (rest.Reply, error) {
+	snap, err := api.Accounts.Get(c.Principal.AccountID)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	a := snap.Account
 	out := profile{
-		session: sessionOf(c.p, a.FlagsOn()), Accounts: api.Auth.Memberships(c.p.Email), APIKey: c.key,
+		session: sessionOf(c.Principal, a.FlagsOn()), Accounts: api.Auth.Memberships(c.Principal.Email), APIKey: c.Key,
 		Account: profileAccount{a.ID, a.Domain, a.FlagOn(manifest.EnableLostProductionCost), a.DashboardConfig()},
 	}
-	if c.p.Tablet() { // a tablet belongs to one account, with the role that it was paired with
-		out.Accounts = []auth.Membership{{Role: c.p.Role, AccountID: a.ID, Domain: a.Domain}}
-		name, err := api.Auth.TabletName(c.p)
+	if c.Principal.Tablet() { // a tablet belongs to one account, with the role that it was paired with
+		out.Accounts = []auth.Membership{{Role: c.Principal.Role, AccountID: a.ID, Domain: a.Domain}}
+		name, err := api.Auth.TabletName(c.Principal)
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
-		out.TabletName, out.StationCodes = name, append([]string{}, c.p.StationCodes...)
+		out.TabletName, out.StationCodes = name, append([]string{}, c.Principal.StationCodes...)
 	}
-	return ok(out)
+	return rest.OK(out)
 }
 
 // profileSample is an example of an answer.

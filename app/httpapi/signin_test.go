@@ -457,16 +457,16 @@ func TestEveryRouteRefusesOtherSites(t *testing.T) {
 	s := newServer(t, options{})
 	session := s.session("acme", mailOf(auth.Admin))
 	for _, rt := range s.routes {
-		if rt.method == http.MethodGet && !rt.noHead {
+		if rt.Method == http.MethodGet && !rt.NoHead {
 			continue
 		}
 		for _, h := range []map[string]string{{"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}, {"Origin": "https://evil.example"}, {"Origin": "null"}, {"Origin": "https://evil.example", "Sec-Fetch-Site": "same-origin"}} {
-			a := samples[rt.method+" "+rt.path].call(s, rt.method, caller{email: mailOf(auth.Admin)})
+			a := samples[rt.Method+" "+rt.Path].call(s, rt.Method, caller{email: mailOf(auth.Admin)})
 			a.key, a.session, a.from = "", session, s.address()
 			maps.Copy(h, a.header)
 			a.header = h
 			if got := s.do(a); got.status != http.StatusForbidden || !strings.Contains(got.text("errorMessage"), "another site") {
-				t.Errorf("%s %s from another site, %v: %d %.200s", rt.method, rt.path, h, got.status, got.body)
+				t.Errorf("%s %s from another site, %v: %d %.200s", rt.Method, rt.Path, h, got.status, got.body)
 			}
 		}
 	}

@@ -1,5 +1,7 @@
 package httpapi
 
+import "opsmon/app/httpapi/rest"
+
 // Status is what GET /local/status tells the command line of the process that answers. Times are RFC 3339 in UTC.
 type Status struct {
 	Version            string             `json:"version"`
@@ -104,4 +106,4 @@ func readiness(s Status) Readiness {
 }
 
 // localStatus returns how the service is, whether it has a store or not.
-func (api *applianceAPI) localStatus(c *call) (reply, error) { return ok(api.Status()) }
+func (api *applianceAPI) localStatus(c *rest.Call) (rest.Reply, error) { return rest.OK(api.Status()) }

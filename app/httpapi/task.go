@@ -11,17 +11,18 @@ import (
 	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
 	"opsmon/app/httpapi/openapi"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/work/task"
 	"opsmon/schema"
 )
 
 // taskRoutes returns the operations on Tasks.
-func (api *workAPI) taskRoutes() []route {
-	return []route{
+func (api *workAPI) taskRoutes() []rest.Route {
+	return []rest.Route{
 		{
-			method: http.MethodGet, path: "/task", handle: api.getTasks,
-			query: append(chosenBy(), "stationcode", "state", "limit", "skip"),
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/task", Handle: api.getTasks,
+			Query: append(rest.SelectionParams(), "stationcode", "state", "limit", "skip"),
+			Operation: openapi.Operation{
 				ID: "listTasks", Tag: "Task", Summary: "List Tasks",
 				About: "One entry for each time that a Task of a list falls due at a station. With `state=pending` " +
 					"and no range: all pending Tasks by deadline. Otherwise: Tasks that became available in the " +
@@ -41,9 +42,9 @@ func (api *workAPI) taskRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/task/:taskId/complete", handle: api.completeTask, body: true,
-			role: auth.Operator, once: true,
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/task/:taskId/complete", Handle: api.completeTask, Body: true,
+			Role: auth.Operator, Once: true,
+			Operation: openapi.Operation{
 				ID: "completeTask", Tag: "Task", Summary: "Complete a Task",
 				About: "At stations on which the caller may act. A missed Task can be completed with an `at` before " +
 					"its deadline, up to 24 hours back, for tablets that were offline.\n\n403: the caller may " +
@@ -60,9 +61,9 @@ func (api *workAPI) taskRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/task-list/:taskListCode/start", handle: api.startTaskList, body: true,
-			role: auth.Operator, once: true,
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/task-list/:taskListCode/start", Handle: api.startTaskList, Body: true,
+			Role: auth.Operator, Once: true,
+			Operation: openapi.Operation{
 				ID: "startTaskList", Tag: "Task", Summary: "Start a Task list",
 				About: "The list's on-demand Tasks are pending until they are completed; they have no " +
 					"deadline.\n\n403: the caller may not act on this station, or `enableTasks` is off. 404: the " +
@@ -90,49 +91,49 @@ const (
 )
 
 // getTasks handles GET /task (monitoring.md section 5).
-func (api *workAPI) getTasks(c *call) (reply, error) {
-	_, all, err := c.allStations()
+func (api *workAPI) getTasks(c *rest.Call) (rest.Reply, error) {
+	_, all, err := c.AllStations()
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	q := task.Query{}
-	q.Limit, q.Skip = c.page(100, 1000)
-	q.States = some(c, "state", "pending, completed and missed", func(name string) (task.State, bool) {
+	q.Limit, q.Skip = c.Page(100, 1000)
+	q.States = rest.Some(c, "state", "pending, completed and missed", func(name string) (task.State, bool) {
 		return task.State(name), slices.Contains([]task.State{task.Pending, task.Completed, task.Missed}, task.State(name))
 	})
 	api.taskRanges(c, &q, taskStations(c, all))
-	if err := c.unclear(); err != nil {
-		return reply{}, err
+	if err := c.QueryError(); err != nil {
+		return rest.Reply{}, err
 	}
-	results, total, err := api.Tasks.List(c.p.AccountID, q)
+	results, total, err := api.Tasks.List(c.Principal.AccountID, q)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return list(results, total)
+	return rest.List(results, total)
 }
 
-func taskStations(c *call, all []*station.Station) []*station.Station {
-	chosen := c.stationsOf(all)
-	if code := c.query("stationcode"); code != "" {
+func taskStations(c *rest.Call, all []*station.Station) []*station.Station {
+	chosen := c.StationsOf(all)
+	if code := c.Query("stationcode"); code != "" {
 		if chosen = slices.DeleteFunc(slices.Clone(chosen), func(s *station.Station) bool { return s.Code != code }); len(chosen) == 0 {
-			c.fault("stationcode", "names the station %q, which is not among those that are asked for", errdefs.Shorten(code))
+			c.Fault("stationcode", "names the station %q, which is not among those that are asked for", errdefs.Shorten(code))
 		}
 	}
 	return chosen
 }
 
 // taskRanges parses the range of each station; a day is that of its plant.
-func (api *workAPI) taskRanges(c *call, q *task.Query, chosen []*station.Station) {
+func (api *workAPI) taskRanges(c *rest.Call, q *task.Query, chosen []*station.Station) {
 	most := tasksOfSeveral
 	if len(chosen) == 1 {
 		most = tasksOfOne
 	}
 	now := api.Floor.Time()
 	if len(chosen) == 0 {
-		c.rangeOf(utcDays, most, "today")
+		c.RangeOf(rest.UTCDays, most, "today")
 	}
 	for _, s := range chosen {
-		r, given := c.rangeOf(s.Calendar, most, "today")
+		r, given := c.RangeOf(s.Calendar, most, "today")
 		if !given {
 			r = calendar.Range{Start: now - tasksUsually.Milliseconds(), End: now + 1}
 			q.Whole = len(q.States) == 1 && q.States[0] == task.Pending
@@ -142,14 +143,14 @@ func (api *workAPI) taskRanges(c *call, q *task.Query, chosen []*station.Station
 }
 
 // completeTask handles POST /task/{id}/complete.
-func (api *workAPI) completeTask(c *call) (reply, error) {
+func (api *workAPI) completeTask(c *rest.Call) (rest.Reply, error) {
 	var in struct {
 		task.Completion
 		At string `json:"at"`
 	}
-	return c.act(schema.TaskComplete, false, &in, func(w *floor.Work) (any, error) {
-		in.Completion.At = momentOf(in.At)
-		return api.Tasks.Complete(w, c.p, c.params.ByName("taskId"), in.Completion)
+	return c.FloorWrite(schema.TaskComplete, false, &in, func(w *floor.Work) (any, error) {
+		in.Completion.At = rest.MomentOf(in.At)
+		return api.Tasks.Complete(w, c.Principal, c.Params.ByName("taskId"), in.Completion)
 	})
 }
 
@@ -161,14 +162,14 @@ type startedTaskList struct {
 }
 
 // startTaskList handles POST /task-list/{code}/start.
-func (api *workAPI) startTaskList(c *call) (reply, error) {
+func (api *workAPI) startTaskList(c *rest.Call) (rest.Reply, error) {
 	var in struct {
 		task.ListStart
 		At string `json:"at"`
 	}
-	return c.act(schema.TaskListStart, false, &in, func(w *floor.Work) (any, error) {
-		in.ListStart.At = momentOf(in.At)
-		made, err := api.Tasks.Start(w, c.p, c.params.ByName("taskListCode"), in.ListStart)
+	return c.FloorWrite(schema.TaskListStart, false, &in, func(w *floor.Work) (any, error) {
+		in.ListStart.At = rest.MomentOf(in.At)
+		made, err := api.Tasks.Start(w, c.Principal, c.Params.ByName("taskListCode"), in.ListStart)
 		return startedTaskList{made}, err
 	})
 }

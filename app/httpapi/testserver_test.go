@@ -21,6 +21,7 @@ import (
 	"opsmon/app/engine/report"
 	"opsmon/app/host/backup"
 	hostlog "opsmon/app/host/log"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/services"
 	"opsmon/kv"
 	"opsmon/kv/kvtest"
@@ -90,7 +91,7 @@ type server struct {
 	setupCode string
 	changed   map[string]string // settings of backups
 	from      atomic.Int64
-	routes    []*route
+	routes    []*rest.Route
 
 	mu      sync.Mutex
 	secrets map[string]bool
@@ -107,9 +108,9 @@ type options struct {
 	serve  func(*http.Server)
 	rate   int          // signals a second of one device; 0: the usual
 	log    *slog.Logger // nil: a book of everything
-	gate   Gate
-	more   []route // operations of the test
-	most   int     // results of a figure; 0: the usual
+	gate   rest.Gate
+	more   []rest.Route // operations of the test
+	most   int          // results of a figure; 0: the usual
 	wrap   func(http.Handler) http.Handler
 }
 
@@ -158,7 +159,7 @@ func newServer(t testing.TB, o options) *server {
 		Ready: func() error { return s.ready() }, Audit: s.listAudit, Bootstrap: s.bootstrap,
 		SetupCode:     func() string { return s.setupCode },
 		Check:         func(report func(string)) error { return s.store.Check(report) },
-		Gauges:        func() []Gauge { return []Gauge{{Name: "app_store_bytes", Help: "Size.", Value: 4096}} },
+		Gauges:        func() []rest.Gauge { return []rest.Gauge{{Name: "app_store_bytes", Help: "Size.", Value: 4096}} },
 		BaseURL:       func() string { return "https://plant.example" },
 		Lines:         lines.Lines,
 		ChangeBackups: func(values map[string]string, _ audit.Actor) error { s.changed = values; return nil },
@@ -195,7 +196,7 @@ func newServer(t testing.TB, o options) *server {
 		handler = o.wrap(handler)
 	}
 	s.http = httptest.NewUnstartedServer(s.fromWhere(handler))
-	s.http.Config.ConnContext = WithConn
+	s.http.Config.ConnContext = rest.WithConn
 	s.http.Config.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelDebug)
 	if o.serve != nil {
 		o.serve(s.http.Config)

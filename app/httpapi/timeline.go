@@ -8,15 +8,16 @@ import (
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/report"
 	"opsmon/app/httpapi/openapi"
+	"opsmon/app/httpapi/rest"
 )
 
 // timelineRoutes returns the operations on timelines.
-func (api *figuresAPI) timelineRoutes() []route {
-	return []route{
+func (api *figuresAPI) timelineRoutes() []rest.Route {
+	return []rest.Route{
 		{
-			method: http.MethodGet, path: "/timeline", handle: api.getTimeline,
-			query: []string{"stationcode", "from", "to", "rangecode", "points", "archived"},
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/timeline", Handle: api.getTimeline,
+			Query: []string{"stationcode", "from", "to", "rangecode", "points", "archived"},
+			Operation: openapi.Operation{
 				ID: "getTimeline", Tag: "Monitoring", Summary: "Read a station's timeline",
 				About: "Columns of numbers for drawing. There is one row for each `stepMs` from `from` on; the last " +
 					"one is shorter where `to` cuts it. The step is the shortest of 1, 2, 5, 10, 15, 30 minutes, " +
@@ -160,21 +161,21 @@ var (
 )
 
 // getTimeline handles GET /timeline: the data of a chart of a station.
-func (api *figuresAPI) getTimeline(c *call) (reply, error) {
-	points := c.number("points", usualPoints, 1, report.MostPoints)
-	x, err := c.chooseOne(report.LongestDetail)
+func (api *figuresAPI) getTimeline(c *rest.Call) (rest.Reply, error) {
+	points := c.Number("points", usualPoints, 1, report.MostPoints)
+	x, err := c.ChooseOne(report.LongestDetail)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	if err := c.long(x, longDetail); err != nil {
-		return reply{}, err
+	if err := c.WaitIfLong(x, rest.LongDetail); err != nil {
+		return rest.Reply{}, err
 	}
 	a := &x.Stations[0]
-	chart, final, err := api.Reports.Timeline(c.r.Context(), c.p.AccountID, a, points)
+	chart, final, err := api.Reports.Timeline(c.Request.Context(), c.Principal.AccountID, a, points)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return ok(timelineOf(a.Code, chart, final))
+	return rest.OK(timelineOf(a.Code, chart, final))
 }
 
 func timelineOf(code string, c *monitor.Chart, final int64) *timelineView {
@@ -228,7 +229,7 @@ func spellsOf(c *monitor.Chart) []spellView {
 	list := make([]spellView, len(c.Spells))
 	for i := range c.Spells {
 		s := &c.Spells[i]
-		list[i] = spellView{s.Start, s.End, orNull(s.Shift), orNull(s.Production), orNull(s.SKU), orNull(s.NonProduction), orNull(s.Reason)}
+		list[i] = spellView{s.Start, s.End, rest.OrNull(s.Shift), rest.OrNull(s.Production), rest.OrNull(s.SKU), rest.OrNull(s.NonProduction), rest.OrNull(s.Reason)}
 	}
 	return list
 }
@@ -240,7 +241,7 @@ func runsOf(code string, c *monitor.Chart) []runView {
 	list := make([]runView, len(c.Runs))
 	for i := range c.Runs {
 		r := &c.Runs[i]
-		list[i] = runView{Class: classNames[r.Class], Start: r.Start, End: r.End, Scheduled: orNull(kindNames[r.Kind]), CauseCode: orNull(r.Cause), Excluded: r.Excluded}
+		list[i] = runView{Class: classNames[r.Class], Start: r.Start, End: r.End, Scheduled: rest.OrNull(kindNames[r.Kind]), CauseCode: rest.OrNull(r.Cause), Excluded: r.Excluded}
 		if r.Type != 0 {
 			id := code + "." + monitor.IssueID(r.Type, r.Issue)
 			list[i].IssueID = &id

@@ -6,17 +6,18 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/engine/correction"
 	"opsmon/app/httpapi/openapi"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/instant"
 	"opsmon/schema"
 )
 
 // tuningRoutes returns the operations on standstills and other settings.
-func (api *figuresAPI) tuningRoutes() []route {
-	return []route{
+func (api *figuresAPI) tuningRoutes() []rest.Route {
+	return []rest.Route{
 		{
-			method: http.MethodGet, path: "/analysis/standstill", handle: api.getStandstill,
-			query: []string{"stationcode", "from", "to", "rangecode", "archived", "limit"},
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/analysis/standstill", Handle: api.getStandstill,
+			Query: []string{"stationcode", "from", "to", "rangecode", "archived", "limit"},
+			Operation: openapi.Operation{
 				ID: "getStandstill", Tag: "Monitoring", Summary: "List a station's standstills",
 				About: "Every range of scheduled production in which detection saw no production, however short, " +
 					"ignoring the thresholds for stops. A productive signal counts for a millisecond where it " +
@@ -37,8 +38,8 @@ func (api *figuresAPI) tuningRoutes() []route {
 			},
 		},
 		{
-			method: http.MethodPost, path: "/analysis/tuning", handle: api.postTuning, body: true, role: auth.Supervisor,
-			operation: openapi.Operation{
+			Method: http.MethodPost, Path: "/analysis/tuning", Handle: api.postTuning, Body: true, Role: auth.Supervisor,
+			Operation: openapi.Operation{
 				ID: "tune", Tag: "Monitoring", Summary: "Try other settings on a station's past",
 				About: "The body is that of `POST /correction`, for one station and at most 31 days. The answer has " +
 					"figures and stops by the actual settings and by the changed ones. Nothing is stored.",
@@ -83,19 +84,19 @@ type standstillView struct {
 }
 
 // getStandstill handles GET /analysis/standstill: the standstills of a station in scheduled production, however short.
-func (api *figuresAPI) getStandstill(c *call) (reply, error) {
-	limit := c.number("limit", mostStandstills, 1, mostStandstills)
-	x, err := c.chooseOne(correction.LongestTuning)
+func (api *figuresAPI) getStandstill(c *rest.Call) (rest.Reply, error) {
+	limit := c.Number("limit", mostStandstills, 1, mostStandstills)
+	x, err := c.ChooseOne(correction.LongestTuning)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	if err := c.slot(); err != nil {
-		return reply{}, err
+	if err := c.WaitLong(); err != nil {
+		return rest.Reply{}, err
 	}
 	a := &x.Stations[0]
-	found, err := api.Reports.Standstills(c.r.Context(), c.p.AccountID, a, limit)
+	found, err := api.Reports.Standstills(c.Request.Context(), c.Principal.AccountID, a, limit)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	view := standstillView{
 		StationCode: a.Code, From: instant.FormatMs(a.From), To: instant.FormatMs(a.To), Lengths: correction.LengthsOf(&found.Lengths), Complete: found.Complete,
@@ -104,21 +105,21 @@ func (api *figuresAPI) getStandstill(c *call) (reply, error) {
 	for i, x := range found.Longest {
 		view.Stretches[i] = stretchView{instant.FormatMs(x.Start), instant.FormatMs(x.End), x.End - x.Start}
 	}
-	return ok(view)
+	return rest.OK(view)
 }
 
 // postTuning handles POST /analysis/tuning: figures of a station with other settings. It stores nothing.
-func (api *figuresAPI) postTuning(c *call) (reply, error) {
+func (api *figuresAPI) postTuning(c *rest.Call) (rest.Reply, error) {
 	in, err := api.correction(c)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	if err := c.slot(); err != nil {
-		return reply{}, err
+	if err := c.WaitLong(); err != nil {
+		return rest.Reply{}, err
 	}
-	tuning, err := api.Corrections.Tune(c.r.Context(), c.p, in)
+	tuning, err := api.Corrections.Tune(c.Request.Context(), c.Principal, in)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return ok(tuning)
+	return rest.OK(tuning)
 }

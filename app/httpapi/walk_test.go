@@ -328,9 +328,9 @@ func TestEveryRouteHasASample(t *testing.T) {
 	s := newServer(t, options{})
 	var have []string
 	for _, rt := range s.routes {
-		have = append(have, rt.method+" "+rt.path)
-		if _, found := samples[rt.method+" "+rt.path]; !found {
-			t.Errorf("%s %s has no sample request", rt.method, rt.path)
+		have = append(have, rt.Method+" "+rt.Path)
+		if _, found := samples[rt.Method+" "+rt.Path]; !found {
+			t.Errorf("%s %s has no sample request", rt.Method, rt.Path)
 		}
 	}
 	for name := range samples {
@@ -381,9 +381,9 @@ func TestWalkOfCredentials(t *testing.T) {
 		{"a right key in the query", ask{path: "?X-API-KEY=" + good}},
 	}
 	for _, rt := range s.routes {
-		row := samples[rt.method+" "+rt.path]
+		row := samples[rt.Method+" "+rt.Path]
 		for _, w := range wrong {
-			a := row.call(s, rt.method, caller{email: mailOf(auth.Admin)})
+			a := row.call(s, rt.Method, caller{email: mailOf(auth.Admin)})
 			a.key, a.session = w.key, w.session
 			if w.header != nil {
 				a.header = w.header
@@ -391,7 +391,7 @@ func TestWalkOfCredentials(t *testing.T) {
 			if a.login != "" && w.header["Cookie"] != "" {
 				continue // the cookie of the waiting browser decides there
 			}
-			if w.path != "" && rt.method == http.MethodGet && !strings.Contains(a.path, "?") {
+			if w.path != "" && rt.Method == http.MethodGet && !strings.Contains(a.path, "?") {
 				a.path += w.path
 			}
 			got := s.do(a)
@@ -400,9 +400,9 @@ func TestWalkOfCredentials(t *testing.T) {
 				want = row.status()
 			}
 			if got.status != want {
-				t.Errorf("%s %s with %s: %d, want %d: %.300s", rt.method, rt.path, w.name, got.status, want, got.body)
+				t.Errorf("%s %s with %s: %d, want %d: %.300s", rt.Method, rt.Path, w.name, got.status, want, got.body)
 			}
-			s.noteSecrets(rt.path, got)
+			s.noteSecrets(rt.Path, got)
 		}
 	}
 }
@@ -413,14 +413,14 @@ func TestWalkOfRoles(t *testing.T) {
 	s := newServer(t, options{})
 	s.reviseTwice()
 	for _, rt := range s.routes {
-		row := samples[rt.method+" "+rt.path]
+		row := samples[rt.Method+" "+rt.Path]
 		if row.open {
 			continue
 		}
 		for _, role := range roles {
 			for _, bySession := range []bool{false, true} {
 				email := mailOf(role)
-				a := row.call(s, rt.method, caller{email: email})
+				a := row.call(s, rt.Method, caller{email: email})
 				want := row.status()
 				if bySession {
 					a.session = s.session("acme", email)
@@ -436,9 +436,9 @@ func TestWalkOfRoles(t *testing.T) {
 				}
 				got := s.do(a)
 				if got.status != want {
-					t.Errorf("%s %s by %s, session %v: %d, want %d: %.300s", rt.method, rt.path, role, bySession, got.status, want, got.body)
+					t.Errorf("%s %s by %s, session %v: %d, want %d: %.300s", rt.Method, rt.Path, role, bySession, got.status, want, got.body)
 				}
-				s.noteSecrets(rt.path, got)
+				s.noteSecrets(rt.Path, got)
 			}
 		}
 		for _, tablet := range []struct {
@@ -449,17 +449,17 @@ func TestWalkOfRoles(t *testing.T) {
 			if row.role != auth.Operator {
 				break
 			}
-			a := row.call(s, rt.method, caller{})
+			a := row.call(s, rt.Method, caller{})
 			a.session = s.paired(tablet.role, tablet.stations...)
-			if strings.HasPrefix(rt.path, "/issue") || rt.path == "/quick-schedule" {
+			if strings.HasPrefix(rt.Path, "/issue") || rt.Path == "/quick-schedule" {
 				a.body = withInitials(a.body)
 			}
 			got := s.do(a)
 			if got.status != tablet.want {
-				t.Errorf("%s %s by a tablet of %s with the role %s: %d, want %d: %.300s", rt.method, rt.path, tablet.stations, tablet.role, got.status, tablet.want, got.body)
+				t.Errorf("%s %s by a tablet of %s with the role %s: %d, want %d: %.300s", rt.Method, rt.Path, tablet.stations, tablet.role, got.status, tablet.want, got.body)
 			}
 		}
-		a := row.call(s, rt.method, caller{email: mailOf(auth.Member)})
+		a := row.call(s, rt.Method, caller{email: mailOf(auth.Member)})
 		a.key = s.key("bolt", "admin@bolt.example")
 		want := row.status()
 		if row.foreign != 0 {
@@ -467,13 +467,13 @@ func TestWalkOfRoles(t *testing.T) {
 		}
 		got := s.do(a)
 		if got.status != want {
-			t.Errorf("%s %s by another account's admin: %d, want %d: %.300s", rt.method, rt.path, got.status, want, got.body)
+			t.Errorf("%s %s by another account's admin: %d, want %d: %.300s", rt.Method, rt.Path, got.status, want, got.body)
 		}
-		whole := rt.path == "/backup/:name" && rt.method == "GET" // a backup has every account of the appliance
+		whole := rt.Path == "/backup/:name" && rt.Method == "GET" // a backup has every account of the appliance
 		if strings.Contains(string(got.body), "PACK-1") && got.status < 300 && !whole {
-			t.Errorf("%s %s shows another account's stations", rt.method, rt.path)
+			t.Errorf("%s %s shows another account's stations", rt.Method, rt.Path)
 		}
-		s.noteSecrets(rt.path, got)
+		s.noteSecrets(rt.Path, got)
 	}
 }
 
@@ -504,14 +504,14 @@ func TestWalkOfHead(t *testing.T) {
 	s.reviseTwice()
 	admin := s.roleKey(auth.Admin)
 	for _, rt := range s.routes {
-		if rt.method != http.MethodGet {
+		if rt.Method != http.MethodGet {
 			continue
 		}
-		row := samples[rt.method+" "+rt.path]
+		row := samples[rt.Method+" "+rt.Path]
 		head := row.call(s, http.MethodHead, caller{})
 		head.key = admin
 		got := s.do(head)
-		if rt.path == "/auth/callback" {
+		if rt.Path == "/auth/callback" {
 			got.want(t, http.StatusMethodNotAllowed)
 			if got.header.Get("Allow") != "GET" {
 				t.Errorf("Allow of the callback is %q", got.header.Get("Allow"))
@@ -526,12 +526,12 @@ func TestWalkOfHead(t *testing.T) {
 		full := s.do(get)
 		for _, name := range []string{"Content-Type", "Etag", "Vary", "Cache-Control"} {
 			if got.header.Get(name) != full.header.Get(name) {
-				t.Errorf("HEAD %s: %s is %q, of GET %q", rt.path, name, got.header.Get(name), full.header.Get(name))
+				t.Errorf("HEAD %s: %s is %q, of GET %q", rt.Path, name, got.header.Get(name), full.header.Get(name))
 			}
 		}
-		if rt.path != "/metrics" && rt.path != "/audit" && rt.path != "/audit/export" && got.header.Get("Content-Length") != full.header.Get("Content-Length") {
-			if rt.path != "/key" { // shows when keys were last used
-				t.Errorf("HEAD %s: Content-Length is %q, of GET %q", rt.path, got.header.Get("Content-Length"), full.header.Get("Content-Length"))
+		if rt.Path != "/metrics" && rt.Path != "/audit" && rt.Path != "/audit/export" && got.header.Get("Content-Length") != full.header.Get("Content-Length") {
+			if rt.Path != "/key" { // shows when keys were last used
+				t.Errorf("HEAD %s: Content-Length is %q, of GET %q", rt.Path, got.header.Get("Content-Length"), full.header.Get("Content-Length"))
 			}
 		}
 		head.key = ""
@@ -546,23 +546,23 @@ func TestWalkOfMethods(t *testing.T) {
 	s := newServer(t, options{})
 	allowed := map[string][]string{}
 	for _, rt := range s.routes {
-		allowed[rt.path] = append(allowed[rt.path], rt.method)
-		if rt.method == http.MethodGet && !rt.noHead {
-			allowed[rt.path] = append(allowed[rt.path], http.MethodHead)
+		allowed[rt.Path] = append(allowed[rt.Path], rt.Method)
+		if rt.Method == http.MethodGet && !rt.NoHead {
+			allowed[rt.Path] = append(allowed[rt.Path], http.MethodHead)
 		}
 	}
 	for _, methods := range allowed {
 		slices.Sort(methods)
 	}
 	for _, rt := range s.routes {
-		path := strings.Split(samples[rt.method+" "+rt.path].call(s, rt.method, caller{email: mailOf(auth.Admin)}).path, "?")[0]
+		path := strings.Split(samples[rt.Method+" "+rt.Path].call(s, rt.Method, caller{email: mailOf(auth.Admin)}).path, "?")[0]
 		for _, method := range []string{"GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND", "get"} {
-			if slices.Contains(allowed[rt.path], method) {
+			if slices.Contains(allowed[rt.Path], method) {
 				continue
 			}
 			got := s.do(ask{method: method, path: path}).want(t, http.StatusMethodNotAllowed)
-			if allow := got.header.Get("Allow"); allow != strings.Join(allowed[rt.path], ", ") {
-				t.Errorf("%s %s: Allow is %q, want %v", method, rt.path, allow, allowed[rt.path])
+			if allow := got.header.Get("Allow"); allow != strings.Join(allowed[rt.Path], ", ") {
+				t.Errorf("%s %s: Allow is %q, want %v", method, rt.Path, allow, allowed[rt.Path])
 			}
 		}
 	}
@@ -587,8 +587,8 @@ func TestUnknownQueryParameters(t *testing.T) {
 	s.reviseTwice()
 	admin := s.roleKey(auth.Admin)
 	for _, rt := range s.routes {
-		row := samples[rt.method+" "+rt.path]
-		a := row.call(s, rt.method, caller{email: mailOf(auth.Admin)})
+		row := samples[rt.Method+" "+rt.Path]
+		a := row.call(s, rt.Method, caller{email: mailOf(auth.Admin)})
 		a.key = admin
 		if strings.Contains(a.path, "?") {
 			a.path += "&Dryrun=1"
@@ -596,7 +596,7 @@ func TestUnknownQueryParameters(t *testing.T) {
 			a.path += "?Dryrun=1"
 		}
 		got := s.do(a)
-		if rt.method == http.MethodGet {
+		if rt.Method == http.MethodGet {
 			got.want(t, row.status())
 			s.noteSecrets("", got)
 			continue

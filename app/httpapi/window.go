@@ -12,16 +12,17 @@ import (
 	"opsmon/app/engine/report"
 	"opsmon/app/errdefs"
 	"opsmon/app/httpapi/openapi"
+	"opsmon/app/httpapi/rest"
 	"opsmon/app/instant"
 )
 
 // windowRoutes returns the operations on windows.
-func (api *figuresAPI) windowRoutes() []route {
-	return []route{
+func (api *figuresAPI) windowRoutes() []rest.Route {
+	return []rest.Route{
 		{
-			method: http.MethodGet, path: "/station-window", handle: api.getStationWindows,
-			query: append(chosenBy(), "resolution", "limit", "skip"),
-			operation: openapi.Operation{
+			Method: http.MethodGet, Path: "/station-window", Handle: api.getStationWindows,
+			Query: append(rest.SelectionParams(), "resolution", "limit", "skip"),
+			Operation: openapi.Operation{
 				ID: "listWindows", Tag: "Monitoring", Summary: "List windows",
 				About: "One row for each station and whole minute, hour, shift or day, ordered by station and time, " +
 					"from the first data of the station up to now. The classes of time add up to `totalMs`. A " +
@@ -108,31 +109,31 @@ type window struct {
 }
 
 // resolution parses the requested length of windows.
-func resolution(c *call) report.Resolution {
-	name := c.query("resolution")
+func resolution(c *rest.Call) report.Resolution {
+	name := c.Query("resolution")
 	r, ok := report.ParseResolution(name)
 	if !ok {
-		c.fault("resolution", "must be minute, hour, shift or day; it is %q", errdefs.Shorten(name))
+		c.Fault("resolution", "must be minute, hour, shift or day; it is %q", errdefs.Shorten(name))
 	}
 	return r
 }
 
 // getStationWindows handles GET /station-window.
-func (api *figuresAPI) getStationWindows(c *call) (reply, error) {
-	limit, skip := c.page(mostWindows, mostWindows)
+func (api *figuresAPI) getStationWindows(c *rest.Call) (rest.Reply, error) {
+	limit, skip := c.Page(mostWindows, mostWindows)
 	by := resolution(c)
-	x, err := c.choose(report.LongestDetail, "")
+	x, err := c.Choose(report.LongestDetail, "")
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	if err := c.long(x, longDetail); err != nil {
-		return reply{}, err
+	if err := c.WaitIfLong(x, rest.LongDetail); err != nil {
+		return rest.Reply{}, err
 	}
 	all, err := api.Reports.Windows(x, by)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return reply{chunked: &chunked{kind: jsonType[0], run: func(ctx context.Context, w io.Writer) error {
+	return rest.Reply{Chunked: &rest.Chunked{Kind: rest.JSONType[0], Run: func(ctx context.Context, w io.Writer) error {
 		b := bufio.NewWriterSize(w, 64<<10)
 		b.WriteString(`{"isSuccess":true,"results":[`)
 		first := true
@@ -163,7 +164,7 @@ func windowOf(x *report.Window) *window {
 		SlowMs: x.Was(monitor.Slow), ProductiveMs: x.Was(monitor.Productive), IdleMs: x.Was(monitor.Idle),
 		ProductionGoodCount: units(x.Good), ProductionBadCount: units(x.Bad), outsideView: outsideOf(&x.Outside), ElectricalKnownMs: x.KWhMs, IsAlive: x.Alive,
 		ScheduleIDs: filledList(x.Schedules), ReasonCodes: filledList(x.Reasons), ErrorCodes: filledList(x.ErrorCodes),
-		IssueIDs: filledList(x.Issues), SKUCode: orNull(x.SKU), LineSpeedTarget: orNull(x.SpeedTarget), ShiftName: x.ShiftName, ManifestRevision: x.Revision,
+		IssueIDs: filledList(x.Issues), SKUCode: rest.OrNull(x.SKU), LineSpeedTarget: rest.OrNull(x.SpeedTarget), ShiftName: x.ShiftName, ManifestRevision: x.Revision,
 	}
 	if x.DowntimeSince != 0 {
 		since := instant.FormatMs(x.DowntimeSince)

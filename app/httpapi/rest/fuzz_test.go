@@ -1,4 +1,4 @@
-package httpapi
+package rest
 
 import (
 	"errors"
@@ -17,12 +17,12 @@ func FuzzIfMatch(f *testing.F) {
 		f.Add(seed, "")
 	}
 	f.Fuzz(func(t *testing.T, line, other string) {
-		c := &call{r: &http.Request{Header: http.Header{}}}
-		if c.match() != nil {
+		c := &Call{Request: &http.Request{Header: http.Header{}}}
+		if c.IfMatch() != nil {
 			t.Error("no header asks for something")
 		}
-		c.r.Header["If-Match"] = []string{line, other}
-		m := c.match()
+		c.Request.Header["If-Match"] = []string{line, other}
+		m := c.IfMatch()
 		if m == nil {
 			t.Fatal("a header asks for nothing")
 		}
@@ -43,9 +43,9 @@ func FuzzQueryNumber(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		c := &call{r: &http.Request{URL: &url.URL{RawQuery: url.Values{"limit": {text}}.Encode()}}}
-		n := c.number("limit", 100, 1, 1000)
-		err := c.unclear()
+		c := &Call{Request: &http.Request{URL: &url.URL{RawQuery: url.Values{"limit": {text}}.Encode()}}}
+		n := c.Number("limit", 100, 1, 1000)
+		err := c.QueryError()
 		if err == nil {
 			if n < 1 || n > 1000 || text == "" && n != 100 || text != "" && strings.Trim(text, "+0123456789") != "" {
 				t.Errorf("%q is %d", text, n)
@@ -70,7 +70,7 @@ func FuzzQuery(f *testing.F) {
 			t.Fatal(err)
 		}
 		r.URL.RawQuery = query
-		c := &call{r: r, route: &route{query: []string{"dryrun", "note"}}}
+		c := &Call{Request: r, route: &Route{Query: []string{"dryrun", "note"}}}
 		if err := c.checkQuery(); err != nil {
 			if errdefs.KindOf(err) != errdefs.Invalid {
 				t.Errorf("%q: %v", query, err)

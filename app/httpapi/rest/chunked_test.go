@@ -1,4 +1,4 @@
-package httpapi
+package rest
 
 import (
 	"bytes"
@@ -51,10 +51,10 @@ func TestALongAnswerIsTakenAtSomeRate(t *testing.T) {
 		all  bool
 	}{{rate: 4 << 10}, {rate: chunkedRate - 1<<10}, {rate: chunkedRate + 1<<10, all: true}} {
 		synctest.Test(t, func(t *testing.T) {
-			a := newRest(restConfig{Log: slog.New(slog.DiscardHandler)})
+			a := New(Config{Log: slog.New(slog.DiscardHandler)})
 			c := &trickle{ResponseRecorder: *httptest.NewRecorder(), rate: tt.rate}
 			began, making := time.Now(), time.Duration(0)
-			p := &chunked{kind: csvType, run: func(_ context.Context, w io.Writer) error {
+			p := &Chunked{Kind: CSVType, Run: func(_ context.Context, w io.Writer) error {
 				for range size / piece {
 					time.Sleep(time.Minute)
 					making += time.Minute
@@ -86,10 +86,10 @@ func TestALongAnswerIsTakenAtSomeRate(t *testing.T) {
 // abort the answer.
 func TestALongAnswerKeepsTheStoreOpen(t *testing.T) {
 	var gate sync.RWMutex
-	a := newRest(restConfig{Log: slog.New(slog.DiscardHandler), Gate: &gate})
+	a := New(Config{Log: slog.New(slog.DiscardHandler), Gate: &gate})
 	making := make(chan struct{})
-	api := a.handler([]route{{method: "GET", path: "/long", access: open, handle: func(*call) (reply, error) {
-		return reply{chunked: &chunked{kind: csvType, run: func(ctx context.Context, w io.Writer) error {
+	api := a.Handler([]Route{{Method: "GET", Path: "/long", Access: Open, Handle: func(*Call) (Reply, error) {
+		return Reply{Chunked: &Chunked{Kind: CSVType, Run: func(ctx context.Context, w io.Writer) error {
 			close(making)
 			<-ctx.Done()
 			return ctx.Err()

@@ -1,4 +1,4 @@
-package httpapi
+package rest
 
 import (
 	"context"
@@ -14,9 +14,9 @@ func WithConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// giveUp closes the connection of a request if its peer acknowledges nothing for the given time. The system itself
+// GiveUp closes the connection of a request if its peer acknowledges nothing for the given time. The system itself
 // would retry for a quarter of an hour, and small writes succeed meanwhile.
-func giveUp(ctx context.Context, after time.Duration) {
+func GiveUp(ctx context.Context, after time.Duration) {
 	c, _ := ctx.Value(connKey{}).(net.Conn)
 	for {
 		inner, ok := c.(interface{ NetConn() net.Conn }) // TLS

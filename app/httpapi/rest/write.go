@@ -1,4 +1,4 @@
-package httpapi
+package rest
 
 import (
 	"context"
@@ -19,9 +19,9 @@ import (
 
 // Header values that never change, shared by all answers so that none is allocated for one.
 var (
-	jsonType     = []string{"application/json"}
+	JSONType     = []string{"application/json"}
 	nosniff      = []string{"nosniff"}
-	noStore      = []string{"no-store"}
+	NoStore      = []string{"no-store"}
 	revalidate   = []string{"private, no-cache"}
 	varyEncoding = []string{"Accept-Encoding"}
 	varyAll      = []string{"Accept-Encoding, Cookie, X-API-KEY"}
@@ -58,7 +58,7 @@ var statuses = map[errdefs.Kind]struct {
 const retryUnavailable = 5 * time.Second
 
 // failed returns the answer for an error. It is the only place where kinds are mapped to statuses.
-func failed(err error) reply {
+func failed(err error) Reply {
 	kind := errdefs.KindOf(err)
 	s := statuses[kind]
 	f := failure{ErrorCode: s.code}
@@ -66,7 +66,7 @@ func failed(err error) reply {
 	if errors.As(err, &e) {
 		f.ErrorMessage = e.Message
 	}
-	out := reply{status: s.status}
+	out := Reply{Status: s.status}
 	switch kind {
 	case errdefs.Unauthorized:
 		f.ErrorMessage = ""
@@ -90,45 +90,45 @@ func failed(err error) reply {
 		if f.ErrorMessage == "" && errors.As(err, &passing) {
 			f.ErrorMessage = "the service cannot do this now: " + passing.Error()
 		}
-		out.header = [][2]string{{"Retry-After", strconv.Itoa(int((wait + time.Second - 1) / time.Second))}}
+		out.Header = [][2]string{{"Retry-After", strconv.Itoa(int((wait + time.Second - 1) / time.Second))}}
 	}
-	out.body, err = marshal(f)
+	out.Body, err = Marshal(f)
 	if err != nil {
-		out.body = []byte(`{"isSuccess":false,"errorCode":"internalServerError","errorMessage":"the error could not be written"}`)
+		out.Body = []byte(`{"isSuccess":false,"errorCode":"internalServerError","errorMessage":"the error could not be written"}`)
 	}
 	return out
 }
 
 // write sends a reply and returns its status.
-func (a *restAPI) write(w http.ResponseWriter, r *http.Request, out reply) int {
+func (a *API) write(w http.ResponseWriter, r *http.Request, out Reply) int {
 	h := w.Header()
 	h["X-Content-Type-Options"] = nosniff
-	for _, c := range out.cookies {
+	for _, c := range out.Cookies {
 		http.SetCookie(w, c)
 	}
-	if out.chunked != nil {
-		return a.writeChunked(w, r, out.chunked)
+	if out.Chunked != nil {
+		return a.writeChunked(w, r, out.Chunked)
 	}
-	if out.stream != nil {
-		return a.writeStream(w, r, out.stream)
+	if out.Stream != nil {
+		return a.writeStream(w, r, out.Stream)
 	}
-	if out.send != nil {
-		for _, kv := range out.header {
+	if out.Send != nil {
+		for _, kv := range out.Header {
 			h.Set(kv[0], kv[1])
 		}
-		return out.send(w, r)
+		return out.Send(w, r)
 	}
-	if out.rep != nil {
-		return a.writeRepresentation(w, r, out.rep)
+	if out.Representation != nil {
+		return a.writeRepresentation(w, r, out.Representation)
 	}
 	h["X-Time"] = []string{strconv.FormatInt(a.time(), 10)}
-	for _, kv := range out.header {
+	for _, kv := range out.Header {
 		h.Set(kv[0], kv[1])
 	}
 	if _, set := h["Cache-Control"]; !set {
-		h["Cache-Control"] = noStore
+		h["Cache-Control"] = NoStore
 	}
-	status := out.status
+	status := out.Status
 	if status == 0 {
 		status = http.StatusOK
 	}
@@ -136,11 +136,11 @@ func (a *restAPI) write(w http.ResponseWriter, r *http.Request, out reply) int {
 		w.WriteHeader(status)
 		return status
 	}
-	h["Content-Type"] = jsonType
-	if out.kind != "" {
-		h.Set("Content-Type", out.kind)
+	h["Content-Type"] = JSONType
+	if out.Kind != "" {
+		h.Set("Content-Type", out.Kind)
 	}
-	body := out.body
+	body := out.Body
 	if len(body) > compressFrom {
 		h["Vary"] = varyEncoding
 		if negotiate.Gzip(r.Header["Accept-Encoding"]) {
@@ -154,14 +154,14 @@ func (a *restAPI) write(w http.ResponseWriter, r *http.Request, out reply) int {
 	return status
 }
 
-// fail answers with an error where send finds one before it has written anything.
-func (c *call) fail(w http.ResponseWriter, r *http.Request, err error) int {
+// Fail answers with an error where Send finds one before it has written anything.
+func (c *Call) Fail(w http.ResponseWriter, r *http.Request, err error) int {
 	return c.api.write(w, r, failed(err))
 }
 
 // time returns the floor's time, ms. A tablet that was offline sends its past actions in this time, whatever its own
 // clock shows.
-func (a *restAPI) time() int64 {
+func (a *API) time() int64 {
 	if a.cfg.Floor == nil {
 		return time.Now().UnixMilli()
 	}
@@ -170,25 +170,25 @@ func (a *restAPI) time() int64 {
 
 // writeStream runs a long operation and streams its progress. An error is sent at the end of the stream, in the format
 // of an error's body.
-func (a *restAPI) writeStream(w http.ResponseWriter, r *http.Request, run func(context.Context, *control.Stream) (any, error)) int {
+func (a *API) writeStream(w http.ResponseWriter, r *http.Request, run func(context.Context, *control.Stream) (any, error)) int {
 	h := w.Header()
-	h["Cache-Control"] = noStore
+	h["Cache-Control"] = NoStore
 	h.Set("Content-Type", control.StreamType)
 	out := control.NewStream(w, http.NewResponseController(w).Flush)
 	status := http.StatusOK
 	result, err := run(r.Context(), out)
 	var end []byte
 	if err == nil {
-		end, err = marshal(result)
+		end, err = Marshal(result)
 	}
 	if err != nil {
 		a.log.Warn("a long operation failed", slog.Any("error", err))
 		out := failed(err)
-		status, end = out.status, out.body
+		status, end = out.Status, out.Body
 		// streams are only for the local command line, which may know the cause
 		if errdefs.KindOf(err) == errdefs.Internal {
 			// cannot fail for strings
-			end, _ = marshal(failure{ErrorCode: statuses[errdefs.Internal].code, ErrorMessage: err.Error()})
+			end, _ = Marshal(failure{ErrorCode: statuses[errdefs.Internal].code, ErrorMessage: err.Error()})
 		}
 	}
 	if err := out.End(end, err != nil); err != nil {
@@ -197,7 +197,7 @@ func (a *restAPI) writeStream(w http.ResponseWriter, r *http.Request, run func(c
 	return status
 }
 
-func (a *restAPI) writeRepresentation(w http.ResponseWriter, r *http.Request, rep *account.Representation) int {
+func (a *API) writeRepresentation(w http.ResponseWriter, r *http.Request, rep *account.Representation) int {
 	h := w.Header()
 	h["Cache-Control"] = revalidate
 	h["Vary"] = varyAll
@@ -211,7 +211,7 @@ func (a *restAPI) writeRepresentation(w http.ResponseWriter, r *http.Request, re
 		w.WriteHeader(http.StatusNotModified)
 		return http.StatusNotModified
 	}
-	h["Content-Type"] = jsonType
+	h["Content-Type"] = JSONType
 	size := rep.Size
 	if zip {
 		body := rep.Gzip()
@@ -229,14 +229,14 @@ func (a *restAPI) writeRepresentation(w http.ResponseWriter, r *http.Request, re
 }
 
 // allow extends the write deadline for a large answer to a slow tablet; the server's own deadline is for small ones.
-func (a *restAPI) allow(w http.ResponseWriter, size int) {
-	if size > bodyLimit {
+func (a *API) allow(w http.ResponseWriter, size int) {
+	if size > BodyLimit {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(time.Minute + time.Duration(size/slowestWriteBytes)*time.Second))
 	}
 }
 
 // send writes a body. A client that has disconnected is not an error.
-func (a *restAPI) send(w http.ResponseWriter, parts ...[]byte) {
+func (a *API) send(w http.ResponseWriter, parts ...[]byte) {
 	for _, part := range parts {
 		if _, err := w.Write(part); err != nil {
 			a.log.Debug("answer not taken", slog.Any("error", err))

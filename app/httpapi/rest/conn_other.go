@@ -1,6 +1,6 @@
 //go:build !linux && !windows
 
-package httpapi
+package rest
 
 import "time"
 

@@ -1,4 +1,4 @@
-package httpapi
+package rest
 
 import (
 	"bytes"
@@ -14,14 +14,14 @@ import (
 	"github.com/VictoriaMetrics/metrics"
 )
 
-// metricsType is the content type of the Prometheus text format.
-const metricsType = "text/plain; version=0.0.4; charset=utf-8"
+// MetricsType is the content type of the Prometheus text format.
+const MetricsType = "text/plain; version=0.0.4; charset=utf-8"
 
 // requestMetrics counts the API's answers. The labels are the method, the route's pattern and the class of the status,
 // never values from a client.
 type requestMetrics struct {
 	gauges    func() []Gauge // nil: none
-	strangers *strangers
+	anonymous *anonymousRequests
 	routes    []*opCounter
 }
 
@@ -79,14 +79,14 @@ func (m *opCounter) observe(status int, took time.Duration) {
 }
 
 // observe counts an answer.
-func (a *restAPI) observe(rt *route, status int, took time.Duration) {
+func (a *API) observe(rt *Route, status int, took time.Duration) {
 	rt.counter.observe(status, took)
 }
 
-// text returns all metrics in the Prometheus text format: the API's answers, the appliance and the process.
+// prometheus returns all metrics in the Prometheus text format: the API's answers, the appliance and the process.
 func (m *requestMetrics) prometheus() []byte {
 	var b bytes.Buffer
-	list := m.strangers.gauges()
+	list := m.anonymous.gauges()
 	if m.gauges != nil {
 		list = append(list, m.gauges()...)
 	}
@@ -118,8 +118,8 @@ func (m *requestMetrics) prometheus() []byte {
 	return b.Bytes()
 }
 
-// measurements returns all metrics in the Prometheus text format.
-func (c *call) measurements() []byte { return c.api.metrics.prometheus() }
+// Metrics returns all metrics in the Prometheus text format.
+func (c *Call) Metrics() []byte { return c.api.metrics.prometheus() }
 
 func (m *opCounter) histogram(b *bytes.Buffer) {
 	const name = "app_http_request_duration_seconds"

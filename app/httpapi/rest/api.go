@@ -1,9 +1,10 @@
-// Package httpapi serves the API: the operations of http-api.md and the additions of decisions.md.
+// Package rest is what all operations of the API share: it finds the operation of a request and who asks, limits
+// bodies, rates and concurrent work, and sends the answer. It knows no resource.
 //
-// A request takes one path. The routes (one table) find the operation. serve sets its ID, its principal and makes the
-// checks common to all operations. The handler decodes, makes one call into the domain and returns a reply or an error.
-// write sends it. Handlers never write, and errors are mapped to statuses in one place.
-package httpapi
+// A request takes one path. The table of routes has the operation. serve sets the ID and the principal and makes the
+// checks that all operations have in common. The handler decodes, makes one call into the domain and returns a Reply or
+// an error. write sends it. Handlers never write, and errors are mapped to statuses in one place.
+package rest
 
 import (
 	"context"
@@ -30,8 +31,8 @@ import (
 	"opsmon/app/idempotency"
 )
 
-// restConfig has what every operation needs.
-type restConfig struct {
+// Config has what every operation needs.
+type Config struct {
 	Accounts *account.Service
 	Auth     *auth.Service
 	Floor    *floor.Floor
@@ -60,55 +61,55 @@ type Gate interface {
 	RUnlock()
 }
 
-// restAPI runs operations.
-type restAPI struct {
-	cfg       restConfig
+// API runs operations.
+type API struct {
+	cfg       Config
 	log       *slog.Logger
 	metrics   *requestMetrics
-	strangers strangers
+	anonymous anonymousRequests
 	cutting   context.Context // ends with CutChunked
 	cut       context.CancelFunc
 	boot      string // first part of request IDs
 	count     atomic.Uint64
-	missing   *route // for unknown paths and methods
+	missing   *Route // for unknown paths and methods
 	load      *load
 }
 
-// newRest returns an API without operations.
-func newRest(cfg restConfig) *restAPI {
-	a := &restAPI{cfg: cfg, log: cfg.Log, boot: strconv.FormatInt(time.Now().UnixMilli(), 36) + "-", load: newLoad()}
+// New returns an API without operations.
+func New(cfg Config) *API {
+	a := &API{cfg: cfg, log: cfg.Log, boot: strconv.FormatInt(time.Now().UnixMilli(), 36) + "-", load: newLoad()}
 	a.cutting, a.cut = context.WithCancel(context.Background())
-	a.metrics = &requestMetrics{gauges: cfg.Gauges, strangers: &a.strangers}
-	a.missing = &route{method: "any", path: "none"}
+	a.metrics = &requestMetrics{gauges: cfg.Gauges, anonymous: &a.anonymous}
+	a.missing = &Route{Method: "any", Path: "none"}
 	a.missing.prepare(a.metrics)
 	return a
 }
 
-// handler serves operations to clients on the network. It panics if two routes conflict.
-func (a *restAPI) handler(routes []route) http.Handler {
+// Handler serves operations to clients on the network. It panics if two routes conflict.
+func (a *API) Handler(routes []Route) http.Handler {
 	router := a.router(routes)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { dispatch(router, w, r) })
 }
 
-// localHandler serves operations to the local command line: every request has its principal. It must never be
+// LocalHandler serves operations to the local command line: every request has its principal. It must never be
 // reachable from the network.
-func (a *restAPI) localHandler(routes []route) http.Handler {
+func (a *API) LocalHandler(routes []Route) http.Handler {
 	router := a.router(routes)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		dispatch(router, w, r.WithContext(context.WithValue(r.Context(), localKey{}, true)))
 	})
 }
 
-func (a *restAPI) router(routes []route) *httprouter.Router {
+func (a *API) router(routes []Route) *httprouter.Router {
 	r := httprouter.New()
 	r.RedirectTrailingSlash, r.RedirectFixedPath, r.HandleOPTIONS = false, false, false
 	for i := range routes {
 		rt := &routes[i]
 		rt.prepare(a.metrics)
 		handle := func(w http.ResponseWriter, req *http.Request, params httprouter.Params) { a.serve(w, req, rt, params) }
-		r.Handle(rt.method, rt.path, handle)
-		if rt.method == http.MethodGet && !rt.noHead {
-			r.Handle(http.MethodHead, rt.path, handle)
+		r.Handle(rt.Method, rt.Path, handle)
+		if rt.Method == http.MethodGet && !rt.NoHead {
+			r.Handle(http.MethodHead, rt.Path, handle)
 		}
 	}
 	r.NotFound, r.MethodNotAllowed = http.HandlerFunc(a.refuse), http.HandlerFunc(a.refuse)
@@ -136,7 +137,7 @@ type localKey struct{}
 const accountHeader = "X-Account"
 
 // serve processes the steps common to all operations.
-func (a *restAPI) serve(w http.ResponseWriter, r *http.Request, rt *route, params httprouter.Params) {
+func (a *API) serve(w http.ResponseWriter, r *http.Request, rt *Route, params httprouter.Params) {
 	start := time.Now()
 	id := a.identity(w)
 	if slashEncoded(r) {
@@ -144,24 +145,24 @@ func (a *restAPI) serve(w http.ResponseWriter, r *http.Request, rt *route, param
 			params[i].Value, _ = url.PathUnescape(params[i].Value) // net/url has decoded it successfully before
 		}
 	}
-	c := call{api: a, w: w, r: r, route: rt, params: params}
+	c := Call{api: a, Writer: w, Request: r, route: rt, Params: params}
 	out, err := a.run(&c)
 	if err != nil {
 		out = failed(err)
 	}
 	if c.other {
-		out.header = append(out.header, [2]string{forHeader, url.PathEscape(c.p.AccountID + "/" + c.p.Email)})
+		out.Header = append(out.Header, [2]string{forHeader, url.PathEscape(c.Principal.AccountID + "/" + c.Principal.Email)})
 	}
-	if c.p.RenewCookie && out.status != http.StatusUnauthorized {
-		if cookie, err := r.Cookie(sessionCookie); err == nil {
-			out.cookies = append(out.cookies, c.sessionCookie(cookie.Value))
+	if c.Principal.RenewCookie && out.Status != http.StatusUnauthorized {
+		if cookie, err := r.Cookie(SessionCookie); err == nil {
+			out.Cookies = append(out.Cookies, c.SessionCookie(cookie.Value))
 		}
 	}
 	status := a.write(w, r, out)
 	if status == http.StatusRequestEntityTooLarge && r.Header.Get("Expect") == "" {
 		most := int64(drainBytes)
-		if rt.access == open {
-			most = drainStranger
+		if rt.Access == Open {
+			most = drainAnonymous
 		}
 		drain(w, r, most)
 	}
@@ -173,9 +174,9 @@ func (a *restAPI) serve(w http.ResponseWriter, r *http.Request, rt *route, param
 // A client may send its whole body before it reads the answer, and would lose the answer if the connection were closed
 // before. Oversized bodies are therefore read and discarded, up to a limit.
 const (
-	drainBytes    = 64 << 20
-	drainStranger = 1 << 20
-	drainTime     = 10 * time.Second
+	drainBytes     = 64 << 20
+	drainAnonymous = 1 << 20
+	drainTime      = 10 * time.Second
 )
 
 func drain(w http.ResponseWriter, r *http.Request, most int64) {
@@ -187,7 +188,7 @@ func drain(w http.ResponseWriter, r *http.Request, most int64) {
 }
 
 // identity sets a request's ID, which is in its answer and its log line.
-func (a *restAPI) identity(w http.ResponseWriter) string {
+func (a *API) identity(w http.ResponseWriter) string {
 	var text [32]byte
 	value := []string{string(strconv.AppendUint(append(text[:0], a.boot...), a.count.Add(1), 36))}
 	w.Header()["X-Request-Id"] = value
@@ -195,7 +196,7 @@ func (a *restAPI) identity(w http.ResponseWriter) string {
 }
 
 // run authenticates the caller and calls the handler. A panic only fails its own request.
-func (a *restAPI) run(c *call) (out reply, err error) {
+func (a *API) run(c *Call) (out Reply, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			if v == http.ErrAbortHandler {
@@ -204,13 +205,13 @@ func (a *restAPI) run(c *call) (out reply, err error) {
 			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 		}
 	}()
-	if !c.route.storeless {
+	if !c.route.Storeless {
 		if a.cfg.Closed != nil {
-			return reply{}, c.closed(a.cfg.Closed())
+			return Reply{}, c.closed(a.cfg.Closed())
 		}
 		if gate := a.cfg.Gate; gate != nil {
 			if !gate.TryRLock() {
-				return reply{}, c.closed(errClosing)
+				return Reply{}, c.closed(errClosing)
 			}
 			defer func() { out.whenMade(err, gate.RUnlock) }()
 		}
@@ -222,28 +223,28 @@ func (a *restAPI) run(c *call) (out reply, err error) {
 }
 
 // handle identifies the caller and calls the handler.
-func (a *restAPI) handle(c *call) (out reply, err error) {
+func (a *API) handle(c *Call) (out Reply, err error) {
 	if err := a.identify(c); err != nil {
-		return reply{}, err
+		return Reply{}, err
 	}
-	if !safe(c.r.Method) {
-		if c.p.Type != auth.TypeLocal {
-			c.p.Address = address(c.r)
+	if !safe(c.Request.Method) {
+		if c.Principal.Type != auth.TypeLocal {
+			c.Principal.Address = Address(c.Request)
 		}
 		if err := c.checkQuery(); err != nil {
-			return reply{}, err
+			return Reply{}, err
 		}
 	}
 	defer func() { out.whenMade(err, c.letGo) }()
-	out, err = c.route.handle(c)
-	return out, ended(c.r.Context(), err)
+	out, err = c.route.Handle(c)
+	return out, ended(c.Request.Context(), err)
 }
 
 var errClosing = errors.New("the store is being closed")
 
 // closed returns the error of an operation that needs a store while there is none. Only local callers get the reason.
-func (c *call) closed(why error) error {
-	if c.here() {
+func (c *Call) closed(why error) error {
+	if c.IsLocal() {
 		return errdefs.New(errdefs.Unavailable, "not now: %v", why)
 	}
 	return errdefs.New(errdefs.Unavailable, "the service cannot use its store now; try again in a moment, and ask the administrator when it stays so")
@@ -251,7 +252,7 @@ func (c *call) closed(why error) error {
 
 // refuse answers a request without a route: an unknown path or, if the router has set the allowed methods of the path,
 // an unknown method.
-func (a *restAPI) refuse(w http.ResponseWriter, r *http.Request) {
+func (a *API) refuse(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	id := a.identity(w)
 	out := failed(errdefs.New(errdefs.NotFound, "there is nothing at this path; the operations are listed at /openapi.json"))
@@ -260,59 +261,59 @@ func (a *restAPI) refuse(w http.ResponseWriter, r *http.Request) {
 		methods := slices.DeleteFunc(strings.Split(allow, ", "), func(m string) bool { return m == http.MethodOptions })
 		allow = strings.Join(methods, ", ")
 		w.Header().Set("Allow", allow)
-		body, err := marshal(failure{ErrorCode: "methodNotAllowed", ErrorMessage: "this path takes the methods " + allow})
+		body, err := Marshal(failure{ErrorCode: "methodNotAllowed", ErrorMessage: "this path takes the methods " + allow})
 		if err != nil {
 			out = failed(err)
 		} else {
-			out = reply{status: http.StatusMethodNotAllowed, body: body}
+			out = Reply{Status: http.StatusMethodNotAllowed, Body: body}
 		}
 	}
 	status := a.write(w, r, out)
 	took := time.Since(start)
 	a.observe(a.missing, status, took)
-	a.record(&call{api: a, r: r, route: a.missing}, id, status, took, nil)
+	a.record(&Call{api: a, Request: r, route: a.missing}, id, status, took, nil)
 }
 
 // RefuseHost answers a request for a host name that the service does not have.
-func (a *restAPI) RefuseHost(w http.ResponseWriter, r *http.Request) {
+func (a *API) RefuseHost(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	id := a.identity(w)
-	out := reply{status: http.StatusMisdirectedRequest}
-	body, err := marshal(failure{ErrorCode: "misdirectedRequest", ErrorMessage: fmt.Sprintf(
+	out := Reply{Status: http.StatusMisdirectedRequest}
+	body, err := Marshal(failure{ErrorCode: "misdirectedRequest", ErrorMessage: fmt.Sprintf(
 		"this service does not go by the name %s; open it by one of its own names or addresses, or have its administrator add the name to hostNames in app.yaml", errdefs.Shorten(r.Host))})
-	if out.body = body; err != nil {
+	if out.Body = body; err != nil {
 		out = failed(err)
 	}
 	status := a.write(w, r, out)
 	took := time.Since(start)
 	a.observe(a.missing, status, took)
-	a.record(&call{api: a, r: r, route: a.missing}, id, status, took, nil)
+	a.record(&Call{api: a, Request: r, route: a.missing}, id, status, took, nil)
 }
 
 // record logs a request. Paths may contain keys, so the line has the route's pattern instead of the path. Successful
 // reads are logged at debug level only.
-func (a *restAPI) record(c *call, id string, status int, took time.Duration, err error) {
+func (a *API) record(c *Call, id string, status int, took time.Duration, err error) {
 	level := slog.LevelDebug
 	switch {
 	case errors.Is(err, errGone): // nobody waits for the answer
-	case a.stranger(c, status):
+	case a.countAnonymous(c, status):
 	case status == http.StatusServiceUnavailable:
 		level = slog.LevelWarn
 	case status >= 500:
 		level = slog.LevelError
-	case status >= 400 || !safe(c.r.Method):
+	case status >= 400 || !safe(c.Request.Method):
 		level = slog.LevelInfo
 	}
-	ctx := c.r.Context()
+	ctx := c.Request.Context()
 	if !a.log.Enabled(ctx, level) {
 		return
 	}
 	attrs := []slog.Attr{
-		slog.String("id", id), slog.String("method", c.r.Method), slog.String("route", c.route.path),
-		slog.Int("status", status), slog.Duration("took", took), slog.String("from", address(c.r)),
+		slog.String("id", id), slog.String("method", c.Request.Method), slog.String("route", c.route.Path),
+		slog.Int("status", status), slog.Duration("took", took), slog.String("from", Address(c.Request)),
 	}
-	if c.p.AccountID != "" {
-		attrs = append(attrs, slog.String("account", c.p.AccountID), slog.String("credential", c.p.Actor().Credential))
+	if c.Principal.AccountID != "" {
+		attrs = append(attrs, slog.String("account", c.Principal.AccountID), slog.String("credential", c.Principal.Actor().Credential))
 	}
 	var known *errdefs.Error
 	switch {

@@ -1,4 +1,4 @@
-package httpapi
+package rest
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 // therefore limited, with a separate limit for each kind so that none starves another:
 //
 //   - bodies up to freeBody bytes are only limited by the number of connections;
-//   - those up to bodyLimit share bodyBudget bytes, from before they are read to the end of the request;
+//   - those up to BodyLimit share bodyBudget bytes, from before they are read to the end of the request;
 //   - larger ones are manifests and batches of signals, from people who may change the configuration and from devices:
 //     uploads in total, uploadsEach of one sender;
 //   - of the manifests that have arrived, slots are checked and applied at once;
@@ -43,8 +43,8 @@ const (
 	longWait      = 15 * time.Second
 	longWork      = 2 * time.Minute // from getting the slot to having the data of the answer
 	longAnswer    = time.Minute     // additional time to send it
-	longDetail    = 200             // station days from which a read of minutes is a long one
-	longSums      = 20_000          // station days from which a read of sums is a long one
+	LongDetail    = 200             // station days from which a read of minutes is a long one
+	LongSums      = 20_000          // station days from which a read of sums is a long one
 )
 
 // load is the API's current load.
@@ -96,48 +96,48 @@ func newLoad() *load {
 	}
 }
 
-// later registers a function to call when the handler has returned.
-func (c *call) later(release func()) { c.releases = append(c.releases, release) }
+// Defer registers a function to call when the handler has returned.
+func (c *Call) Defer(release func()) { c.releases = append(c.releases, release) }
 
-func (c *call) letGo() {
+func (c *Call) letGo() {
 	for _, release := range c.releases {
 		release()
 	}
 }
 
 // admit reserves capacity for a body before it is read, or refuses it for now.
-func (c *call) admit(limit int64) error {
-	if c.p.Type == auth.TypeLocal {
+func (c *Call) admit(limit int64) error {
+	if c.Principal.Type == auth.TypeLocal {
 		return nil
 	}
-	size := c.r.ContentLength
+	size := c.Request.ContentLength
 	if size < 0 || size > limit {
 		size = limit
 	}
-	if size > bodyLimit {
+	if size > BodyLimit {
 		return c.admitUpload()
 	}
 	if size <= freeBody {
 		return nil
 	}
-	if err := wait(c.r.Context(), c.api.load.bodies, size, budgetWait); err != nil {
+	if err := wait(c.Request.Context(), c.api.load.bodies, size, budgetWait); err != nil {
 		return err
 	}
-	c.later(func() { c.api.load.bodies.Release(size) })
+	c.Defer(func() { c.api.load.bodies.Release(size) })
 	return nil
 }
 
-// caller identifies the caller: a person, or a credential without a person, such as a device or a tablet.
-func (c *call) caller() string {
-	if c.p.Email != "" {
-		return c.p.Email
+// Caller identifies the caller: a person, or a credential without a person, such as a device or a tablet.
+func (c *Call) Caller() string {
+	if c.Principal.Email != "" {
+		return c.Principal.Email
 	}
-	return c.p.Actor().Credential
+	return c.Principal.Actor().Credential
 }
 
-// long waits for a slot if a read is long by its station days, until the client disconnects. The slot is released after
-// the answer.
-func (c *call) long(x *report.Selection, from int64) error {
+// WaitIfLong waits for a slot if a read is long by its station days, until the client disconnects. The slot is released
+// after the answer.
+func (c *Call) WaitIfLong(x *report.Selection, from int64) error {
 	days := int64(0)
 	for i := range x.Stations {
 		days += (x.Stations[i].End-x.Stations[i].From)/instant.DayMs + 1
@@ -145,32 +145,32 @@ func (c *call) long(x *report.Selection, from int64) error {
 	if days <= from {
 		return nil
 	}
-	return c.slot()
+	return c.WaitLong()
 }
 
-// slot waits for a slot for a long read and limits its time. The local command line gets it at once.
-func (c *call) slot() error {
-	if c.p.Type == auth.TypeLocal {
+// WaitLong waits for a slot for a long read and limits its time. The local command line gets it at once.
+func (c *Call) WaitLong() error {
+	if c.Principal.Type == auth.TypeLocal {
 		return nil
 	}
 	l := c.api.load
-	mine, left := l.share(longKey{c.p.AccountID, c.caller()}, longEach)
-	c.later(left)
-	account, left := l.share(longKey{account: c.p.AccountID}, longOfAccount)
-	c.later(left)
+	mine, left := l.share(longKey{c.Principal.AccountID, c.Caller()}, longEach)
+	c.Defer(left)
+	account, left := l.share(longKey{account: c.Principal.AccountID}, longOfAccount)
+	c.Defer(left)
 	for _, slots := range []*semaphore.Weighted{mine, account, l.long} {
-		if err := wait(c.r.Context(), slots, 1, longWait); err != nil {
+		if err := wait(c.Request.Context(), slots, 1, longWait); err != nil {
 			return err
 		}
-		c.later(func() { slots.Release(1) })
+		c.Defer(func() { slots.Release(1) })
 	}
 	l.memory.begin()
-	c.later(l.memory.end)
-	ctx, cancel := context.WithTimeout(c.r.Context(), longWork)
-	c.r = c.r.WithContext(ctx)
-	c.later(cancel)
+	c.Defer(l.memory.end)
+	ctx, cancel := context.WithTimeout(c.Request.Context(), longWork)
+	c.Request = c.Request.WithContext(ctx)
+	c.Defer(cancel)
 	// a connection without deadlines needs none
-	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(longWork + longAnswer))
+	_ = http.NewResponseController(c.Writer).SetWriteDeadline(time.Now().Add(longWork + longAnswer))
 	return nil
 }
 
@@ -190,8 +190,8 @@ func ended(ctx context.Context, err error) error {
 	return err
 }
 
-func (c *call) admitUpload() error {
-	l, from := c.api.load, c.caller()
+func (c *Call) admitUpload() error {
+	l, from := c.api.load, c.Caller()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.uploads >= uploads || l.from[from] >= uploadsEach {
@@ -199,7 +199,7 @@ func (c *call) admitUpload() error {
 	}
 	l.uploads++
 	l.from[from]++
-	c.later(func() {
+	c.Defer(func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.uploads--
@@ -210,17 +210,17 @@ func (c *call) admitUpload() error {
 	return nil
 }
 
-// takeSlot waits for a slot to process a manifest, until the client disconnects. It is called after the body has
+// WaitManifest waits for a slot to process a manifest, until the client disconnects. It is called after the body has
 // arrived, so slow senders block nobody.
-func (c *call) takeSlot() error {
+func (c *Call) WaitManifest() error {
 	slots := c.api.load.slots
-	if c.p.Type == auth.TypeLocal {
+	if c.Principal.Type == auth.TypeLocal {
 		slots = c.api.load.local
 	}
-	if err := wait(c.r.Context(), slots, 1, slotWait); err != nil {
+	if err := wait(c.Request.Context(), slots, 1, slotWait); err != nil {
 		return err
 	}
-	c.later(func() { slots.Release(1) })
+	c.Defer(func() { slots.Release(1) })
 	return nil
 }
 

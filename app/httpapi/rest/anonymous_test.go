@@ -1,13 +1,13 @@
-package httpapi
+package rest
 
 import (
 	"testing"
 	"time"
 )
 
-// TestStrangersAreCounted: the log has the number of refusals once a minute, and metrics have all of them.
-func TestStrangersAreCounted(t *testing.T) {
-	var s strangers
+// TestAnonymousRequestsAreCounted: the log has the number of refusals once a minute, and metrics have all of them.
+func TestAnonymousRequestsAreCounted(t *testing.T) {
+	var s anonymousRequests
 	start := time.Date(2026, 1, 12, 8, 0, 0, 0, time.UTC)
 	var told []uint64
 	for i := range 150 {

@@ -1,4 +1,4 @@
-package httpapi
+package rest
 
 import (
 	"context"
@@ -6,11 +6,12 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"testing"
+
 	"opsmon/app/auth"
 	"opsmon/app/engine/report"
 	"opsmon/app/errdefs"
 	"opsmon/app/instant"
-	"testing"
 )
 
 // days selects n days of a station.
@@ -21,28 +22,28 @@ func days(n int64) *report.Selection {
 // TestLongReadsTakeTurns: two at a time of one caller, three of one account, four in total. Others wait until their
 // clients disconnect, and short reads do not wait. A read that is sent in pieces keeps its slot until it is sent.
 func TestLongReadsTakeTurns(t *testing.T) {
-	a := newRest(restConfig{Log: slog.New(slog.DiscardHandler)})
-	ask := func(ctx context.Context, account, who string) *call {
-		return &call{api: a, p: auth.Principal{AccountID: account, Email: who}, w: httptest.NewRecorder(), r: httptest.NewRequestWithContext(ctx, "GET", "/pareto", nil)}
+	a := New(Config{Log: slog.New(slog.DiscardHandler)})
+	ask := func(ctx context.Context, account, who string) *Call {
+		return &Call{api: a, Principal: auth.Principal{AccountID: account, Email: who}, Writer: httptest.NewRecorder(), Request: httptest.NewRequestWithContext(ctx, "GET", "/pareto", nil)}
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	var busy []*call
+	var busy []*Call
 	begin := func(account, who string) {
 		t.Helper()
 		c := ask(t.Context(), account, who)
-		must(t, c.long(days(longDetail), longDetail))
+		must(t, c.WaitIfLong(days(LongDetail), LongDetail))
 		busy = append(busy, c)
 	}
 	refused := func(account, who string) {
 		t.Helper()
 		c := ask(gone, account, who)
-		if err := c.long(days(longDetail), longDetail); errdefs.KindOf(err) != errdefs.Unavailable {
+		if err := c.WaitIfLong(days(LongDetail), LongDetail); errdefs.KindOf(err) != errdefs.Unavailable {
 			t.Errorf("one more of %s of %s: %v", who, account, err)
 		}
 		c.letGo()
 		c = ask(gone, account, who)
-		must(t, c.long(days(longDetail-1), longDetail))
+		must(t, c.WaitIfLong(days(LongDetail-1), LongDetail))
 		c.letGo()
 	}
 	begin("acme", "a")
@@ -53,8 +54,8 @@ func TestLongReadsTakeTurns(t *testing.T) {
 	begin("bolt", "a") // another account's caller with the same name
 	refused("bolt", "b")
 	local := ask(gone, "acme", "")
-	local.p = auth.Local("acme")
-	must(t, local.long(days(longDetail), longDetail)) // the local command line does not wait
+	local.Principal = auth.Local("acme")
+	must(t, local.WaitIfLong(days(LongDetail), LongDetail)) // the local command line does not wait
 	local.letGo()
 	busy[0].letGo()
 	begin("bolt", "b")
@@ -68,14 +69,14 @@ func TestLongReadsTakeTurns(t *testing.T) {
 
 // TestALongReadHasItsTurnUntilItIsSent: an answer generated while it is sent keeps its slot after its handler returned.
 func TestALongReadHasItsTurnUntilItIsSent(t *testing.T) {
-	a := newRest(restConfig{Log: slog.New(slog.DiscardHandler)})
+	a := New(Config{Log: slog.New(slog.DiscardHandler)})
 	running := 0
-	api := a.handler([]route{{method: "GET", path: "/long", access: open, handle: func(c *call) (reply, error) {
-		c.p = auth.Principal{AccountID: "acme", Email: "a"}
-		return reply{chunked: &chunked{kind: csvType, run: func(context.Context, io.Writer) error {
+	api := a.Handler([]Route{{Method: "GET", Path: "/long", Access: Open, Handle: func(c *Call) (Reply, error) {
+		c.Principal = auth.Principal{AccountID: "acme", Email: "a"}
+		return Reply{Chunked: &Chunked{Kind: CSVType, Run: func(context.Context, io.Writer) error {
 			running = len(a.load.longBy)
 			return nil
-		}}}, c.long(days(longDetail), longDetail)
+		}}}, c.WaitIfLong(days(LongDetail), LongDetail)
 	}}})
 	w := httptest.NewRecorder()
 	api.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/long", nil))

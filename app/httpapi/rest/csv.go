@@ -1,4 +1,4 @@
-package httpapi
+package rest
 
 import (
 	"bufio"
@@ -9,14 +9,14 @@ import (
 	"opsmon/app/instant"
 )
 
-// table is an export: its columns, and an iterator over its rows.
-type table struct {
-	header []string
-	each   func(ctx context.Context, row func(cells []string) error) error
+// Table is an export: its columns, and an iterator over its rows.
+type Table struct {
+	Header []string
+	Each   func(ctx context.Context, row func(cells []string) error) error
 }
 
-// writeCSV writes a row as specified by RFC 4180.
-func writeCSV(b *bufio.Writer, cells []string) error {
+// WriteCSV writes a row as specified by RFC 4180.
+func WriteCSV(b *bufio.Writer, cells []string) error {
 	for i, cell := range cells {
 		if i > 0 {
 			b.WriteByte(',')
@@ -46,30 +46,30 @@ func harmless(cell string) string {
 	return "'" + cell
 }
 
-// timeText formats a time for a table; nil is empty.
-func timeText(t *instant.Time) string {
+// TimeText formats a time for a table; nil is empty.
+func TimeText(t *instant.Time) string {
 	if t == nil {
 		return ""
 	}
 	return instant.Format(t.Time)
 }
 
-func whole(n int64) string { return strconv.FormatInt(n, 10) }
+func Integer(n int64) string { return strconv.FormatInt(n, 10) }
 
-func orEmpty(s *string) string {
+func OrEmpty(s *string) string {
 	if s == nil {
 		return ""
 	}
 	return *s
 }
 
-// decimal formats a number with a decimal point and all digits; nil is empty.
-func decimal(v *float64) string {
+// Decimal formats a number with a decimal point and all digits; nil is empty.
+func Decimal(v *float64) string {
 	if v == nil {
 		return ""
 	}
 	return strconv.FormatFloat(*v, 'f', -1, 64)
 }
 
-// csvType is the content type of tables.
-const csvType = "text/csv; charset=utf-8"
+// CSVType is the content type of tables.
+const CSVType = "text/csv; charset=utf-8"

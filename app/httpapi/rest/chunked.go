@@ -1,4 +1,4 @@
-package httpapi
+package rest
 
 import (
 	"bufio"
@@ -26,27 +26,27 @@ const (
 	chunkedHeld  = 1 << 20
 )
 
-// chunked is an answer that is generated while it is sent, because it may not fit into memory.
-type chunked struct {
-	kind string // content type
-	name string // of the file to download; "": no download
-	run  func(ctx context.Context, w io.Writer) error
+// Chunked is an answer that is generated while it is sent, because it may not fit into memory.
+type Chunked struct {
+	Kind string // content type
+	Name string // of the file to download; "": no download
+	Run  func(ctx context.Context, w io.Writer) error
 	done []func() // called after it was sent or failed
 }
 
 // whenMade runs done after an answer has been generated. An answer generated while it is sent needs the store and its
 // slot until then.
-func (out *reply) whenMade(err error, done func()) {
-	if err == nil && out.chunked != nil {
-		out.chunked.done = append(out.chunked.done, done)
+func (out *Reply) whenMade(err error, done func()) {
+	if err == nil && out.Chunked != nil {
+		out.Chunked.done = append(out.Chunked.done, done)
 		return
 	}
 	done()
 }
 
-// chunkedList replies {isSuccess: true, results} with n results, which are generated one by one while they are sent.
-func chunkedList(n int, result func(i int) any) reply {
-	return reply{chunked: &chunked{kind: jsonType[0], run: func(ctx context.Context, w io.Writer) error {
+// ChunkedList replies {isSuccess: true, results} with n results, which are generated one by one while they are sent.
+func ChunkedList(n int, result func(i int) any) Reply {
+	return Reply{Chunked: &Chunked{Kind: JSONType[0], Run: func(ctx context.Context, w io.Writer) error {
 		b := bufio.NewWriterSize(w, 64<<10)
 		b.WriteString(`{"isSuccess":true,"results":[`)
 		for i := range n {
@@ -56,7 +56,7 @@ func chunkedList(n int, result func(i int) any) reply {
 			if i > 0 {
 				b.WriteByte(',')
 			}
-			text, err := marshal(result(i))
+			text, err := Marshal(result(i))
 			if err == nil {
 				_, err = b.Write(text)
 			}
@@ -70,11 +70,11 @@ func chunkedList(n int, result func(i int) any) reply {
 }
 
 // CutChunked aborts the long answers in progress. It returns at once.
-func (a *restAPI) CutChunked() { a.cut() }
+func (a *API) CutChunked() { a.cut() }
 
 // writeChunked sends such an answer. An error in the middle of a long one closes the connection, so the client notices
 // the missing part.
-func (a *restAPI) writeChunked(w http.ResponseWriter, r *http.Request, p *chunked) int {
+func (a *API) writeChunked(w http.ResponseWriter, r *http.Request, p *Chunked) int {
 	for _, done := range p.done {
 		defer done()
 	}
@@ -82,20 +82,20 @@ func (a *restAPI) writeChunked(w http.ResponseWriter, r *http.Request, p *chunke
 	defer cancel()
 	defer context.AfterFunc(a.cutting, cancel)()
 	h := w.Header()
-	if p.name != "" {
-		h.Set("Content-Disposition", `attachment; filename="`+p.name+`"`)
+	if p.Name != "" {
+		h.Set("Content-Disposition", `attachment; filename="`+p.Name+`"`)
 	}
 	out := &chunkedWriter{
 		w: w, rc: http.NewResponseController(w), head: r.Method == http.MethodHead, zip: negotiate.Gzip(r.Header["Accept-Encoding"]),
-		kind: p.kind, now: a.time, slack: chunkedSlack,
+		kind: p.Kind, now: a.time, slack: chunkedSlack,
 	}
-	err := p.run(ctx, out)
+	err := p.Run(ctx, out)
 	if err != nil && a.cutting.Err() != nil {
 		err = errdefs.New(errdefs.Unavailable, "%v", errClosing)
 	}
 	switch {
 	case out.to == nil && err == nil:
-		return a.write(w, r, reply{body: out.held, kind: p.kind})
+		return a.write(w, r, Reply{Body: out.held, Kind: p.Kind})
 	case out.to == nil && !errors.Is(err, errHead):
 		h.Del("Content-Disposition")
 		a.log.Error("a long answer could not be made", slog.Any("error", err))
@@ -142,7 +142,7 @@ func (p *chunkedWriter) Write(b []byte) (int, error) {
 		return len(b), nil
 	}
 	h := p.w.Header()
-	h["Cache-Control"], h["Vary"] = noStore, varyEncoding
+	h["Cache-Control"], h["Vary"] = NoStore, varyEncoding
 	h["X-Time"] = []string{strconv.FormatInt(p.now(), 10)}
 	h.Set("Content-Type", p.kind)
 	if p.to = (*piecewise)(p); p.zip {
