@@ -208,7 +208,7 @@ func envelope(method, path string, a *answer) error {
 	text := path == "/metrics" && a.status == 200
 	file := strings.HasPrefix(path, "/backup/") && (method == http.MethodGet || method == http.MethodHead) && a.status == 200
 	table := isTable(path) && a.status == 200
-	if kind := h.Get("Content-Type"); kind != "application/json" && !(table && kind == rest.CSVType) && !(text && strings.HasPrefix(kind, "text/plain; version=0.0.4")) && !(file && kind == fileType) {
+	if kind := h.Get("Content-Type"); kind != "application/json" && !(table && kind == rest.CSVType) && !(text && strings.HasPrefix(kind, "text/plain; version=0.0.4")) && !(file && kind == "application/octet-stream") {
 		return fmt.Errorf("the content type is %q", kind)
 	}
 	if method == http.MethodHead {

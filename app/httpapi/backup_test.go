@@ -78,7 +78,7 @@ func newBackup(s *server, _ caller) ask {
 	name := s.madeBackup("")
 	b, err := os.ReadFile(filepath.Join(string(s.folder), name))
 	s.must(nil, err)
-	return ask{path: "/backup/sent-" + name, body: string(b), header: map[string]string{"Content-Type": fileType}}
+	return ask{path: "/backup/sent-" + name, body: string(b), header: map[string]string{"Content-Type": "application/octet-stream"}}
 }
 
 func restorable(s *server, _ caller) ask {
@@ -124,13 +124,13 @@ func TestBackups(t *testing.T) {
 		t.Helper()
 		return s.do(ask{method: "PUT", path: path, body: body, key: key, header: map[string]string{"Content-Type": kind}})
 	}
-	send("/backup/old-pc.backup", fileType, string(file)).want(t, 200)
-	send("/backup/old-pc.backup", fileType, string(file)).want(t, 409)
+	send("/backup/old-pc.backup", "application/octet-stream", string(file)).want(t, 200)
+	send("/backup/old-pc.backup", "application/octet-stream", string(file)).want(t, 409)
 	send("/backup/other.backup", "application/json", string(file)).want(t, 400)
-	send("/backup/cut.backup", fileType, string(file[:len(file)-9])).want(t, 400)
-	send("/backup/flipped.backup", fileType, string(file[:len(file)/2])+"x"+string(file[len(file)/2+1:])).want(t, 400)
+	send("/backup/cut.backup", "application/octet-stream", string(file[:len(file)-9])).want(t, 400)
+	send("/backup/flipped.backup", "application/octet-stream", string(file[:len(file)/2])+"x"+string(file[len(file)/2+1:])).want(t, 400)
 	for _, bad := range []string{"app-20261120T013000Z.backup", "x", "..%2Fapp.backup", "%C3%A4.backup", ".x.backup"} {
-		send("/backup/"+bad, fileType, string(file)).want(t, 400)
+		send("/backup/"+bad, "application/octet-stream", string(file)).want(t, 400)
 	}
 	if all, err := s.folder.All(); err != nil || len(all) != 3 {
 		t.Errorf("%+v, %v", all, err)

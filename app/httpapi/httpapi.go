@@ -105,6 +105,7 @@ type Config struct {
 type API struct {
 	rest          *rest.API
 	events        *eventsAPI
+	signals       *signalsAPI
 	public, local http.Handler
 	table         []rest.Route
 }
@@ -138,7 +139,7 @@ func newAPI(cfg Config, more ...rest.Route) *API {
 		Floor: cfg.Floor, Schedules: cfg.Schedules, Issues: cfg.Issues, Tasks: cfg.Tasks, Messages: cfg.Messages,
 		Notes: cfg.Notes, Requests: cfg.Requests,
 	}
-	signals := &signalsAPI{
+	a.signals = &signalsAPI{
 		Accounts: cfg.Accounts, Auth: cfg.Auth, Signals: cfg.Signals, Connections: cfg.Connections, Log: cfg.Log,
 	}
 	appliance := &applianceAPI{
@@ -149,7 +150,7 @@ func newAPI(cfg Config, more ...rest.Route) *API {
 	}
 	// http-api.md section 4 and decisions.md sections 3 to 6
 	a.table = slices.Concat(
-		configuration.Routes(), access.Routes(), figures.Routes(), work.Routes(), signals.Routes(), a.events.Routes(),
+		configuration.Routes(), access.Routes(), figures.Routes(), work.Routes(), a.signals.Routes(), a.events.Routes(),
 		appliance.Routes(), a.openAPIRoutes(),
 	)
 	a.public = a.rest.Handler(slices.Concat(a.table, more))

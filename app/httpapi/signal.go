@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"maps"
@@ -30,6 +31,8 @@ type signalsAPI struct {
 	// Connections returns the number of open MQTT connections of a device by its ID; nil: no MQTT.
 	Connections func(deviceID string) int
 	Log         *slog.Logger
+	// Piece is the approximate number of signals in memory while they are counted; 0: 20,000.
+	Piece int
 }
 
 // Routes returns the operations on signals and devices.
@@ -209,10 +212,8 @@ func oneOf(codes []string, times int) func(code string) bool {
 const (
 	longestSignals = 25 * time.Hour
 	mostSignals    = 10_000
+	signalPiece    = 20_000 // in memory while they are counted
 )
-
-// signalPiece is the approximate number of signals in memory while they are counted; smaller in tests.
-var signalPiece = 20_000
 
 // signalLine is a stored signal.
 //
@@ -245,7 +246,7 @@ func (api *signalsAPI) getSignals(c *rest.Call) (rest.Reply, error) {
 			return rest.Reply{}, err
 		}
 		to := min(s.End, (signal.Day(from)+1)*instant.DayMs)
-		piece, end, err := api.Signals.Some(c.Principal.AccountID, s.Code, from, to, signalPiece, func() {})
+		piece, end, err := api.Signals.Some(c.Principal.AccountID, s.Code, from, to, cmp.Or(api.Piece, signalPiece), func() {})
 		if err != nil {
 			return rest.Reply{}, err
 		}

@@ -3,14 +3,12 @@ package httpapi
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"opsmon/app/auth"
-	"opsmon/app/httpapi/rest"
 	"opsmon/app/ingest/signal"
 )
 
@@ -112,7 +110,7 @@ func TestMalformedSignalBodies(t *testing.T) {
 	for _, tt := range []struct{ body, issue string }{
 		{"nonsense", "line 1, column 1"}, {`{"signals":[{"stationCode":"PACK-1","rssi":NaN}]}`, "line 1, column 44"}, {`{"signals":[{"stationCode":"PACK-1","rssi":1e999}]}`, "exponent beyond 400"},
 		{"", "is empty"}, {"[]", "must be an object"}, {`{"signals":{}}`, "signals must be a list"}, {`{"signals":[]}`, "at least 1 item"}, {`{"signals":[{"stationCode":"PACK-1","rssi":-60}],"more":1}`, "more is not a known field"},
-		{`{"signals":[` + strings.Repeat(" ", signalLimit) + `]}`, "4 MiB"},
+		{`{"signals":[` + strings.Repeat(" ", 4<<20) + `]}`, "4 MiB"},
 	} {
 		bad := good
 		bad.body = tt.body
@@ -166,36 +164,5 @@ func TestFloodOfSignals(t *testing.T) {
 	}
 	if n := strings.Count(s.logged.String(), "exceeds its rate"); n != 1 {
 		t.Errorf("it was logged %d times, want once a minute", n)
-	}
-}
-
-// TestOutcomesReply: the answer equals that of list.
-func TestOutcomesReply(t *testing.T) {
-	outcomes := []signal.Outcome{{Index: 0, Accepted: true}, {Index: 7, Issue: "names \"<é\u2028&>\"\n"}, {Index: 12345, Accepted: true, Issue: "twice"}}
-	for n := range len(outcomes) + 1 {
-		want, err := rest.List(outcomes[:n], -1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := outcomesReply(outcomes[:n])
-		if err != nil || string(got.Body) != string(want.Body) {
-			t.Errorf("%d outcomes are %s (%v), not %s", n, got.Body, err, want.Body)
-		}
-	}
-}
-
-// TestOneOf: the result does not depend on the number of calls.
-func TestOneOf(t *testing.T) {
-	if oneOf(nil, 1) != nil || oneOf(nil, setPays) != nil {
-		t.Error("no list lets nothing be")
-	}
-	for _, times := range []int{1, setPays - 1, setPays, 10_000} {
-		for _, codes := range [][]string{{}, {"A", "B"}} {
-			for _, code := range []string{"A", "B", "C", ""} {
-				if is := oneOf(codes, times)(code); is != slices.Contains(codes, code) {
-					t.Errorf("%q of %q, asked %d times: %t", code, codes, times, is)
-				}
-			}
-		}
 	}
 }

@@ -79,10 +79,10 @@ func TestListSignals(t *testing.T) {
 	holds(t, get(rangeOf(start, -time.Hour, 0), 200), map[string]any{"paging.totalElements": 0, "results.0.at": nil})
 	// Many are read in pieces, which does not change the result.
 	whole := get(rangeOf(midnight, -18*time.Hour, 6*time.Hour)+"&limit=40&skip=15", 200).body
-	defer func(n int) { signalPiece = n }(signalPiece)
-	for _, signalPiece = range []int{1, 7, 50} {
+	for _, piece := range []int{1, 7, 50} {
+		s.api.signals.Piece = piece
 		if got := get(rangeOf(midnight, -18*time.Hour, 6*time.Hour)+"&limit=40&skip=15", 200).body; !bytes.Equal(got, whole) {
-			t.Errorf("in pieces of %d: %.300s, want %.300s", signalPiece, got, whole)
+			t.Errorf("in pieces of %d: %.300s, want %.300s", piece, got, whole)
 		}
 	}
 	for bad, field := range map[string]string{rangeOf(start, 0, 26*time.Hour): "from", "": "from", "rangecode=today&limit=10001": "limit"} {
