@@ -23,6 +23,8 @@ import (
 	"opsmon/app/host/datadir"
 	"opsmon/app/host/upgrade"
 	"opsmon/app/httpapi"
+	"opsmon/app/httpapi/appliance"
+	"opsmon/app/httpapi/configuration"
 	"opsmon/app/httpapi/rest"
 	"opsmon/app/ingest/mqtt"
 	"opsmon/app/services"
@@ -166,9 +168,9 @@ func (a *App) apiConfig() httpapi.Config {
 		Accounts: a.services.Accounts, Auth: a.services.Auth, Signals: a.services.Signals, Connections: a.broker.Connections, Events: a.services.Events, Floor: a.services.Floor, Reports: a.services.Reports, Schedules: a.services.Schedules, Issues: a.services.Issues, Tasks: a.services.Tasks, Messages: a.services.Messages, MaxConnections: a.cfg.MaxConnections, Notes: a.services.Notes, Corrections: a.services.Corrections, Requests: a.services.Requests, Log: a.log, Version: BuildInfo().Version,
 		Ready: a.ready, Audit: a.auditList, Bootstrap: a.bootstrap, SetupCode: a.setup.get, Check: a.Check,
 		BaseURL: a.base.get, Secure: a.cfg.Secure(), PublicURL: a.cfg.URL, Gate: &a.gate, Gauges: a.gauges,
-		Status: func() httpapi.Status { return statusOf(a.cfg, a) }, Appliance: a.appliance, ChangeBackups: a.changeBackups,
+		Status: func() appliance.Status { return statusOf(a.cfg, a) }, Appliance: a.appliance, ChangeBackups: a.changeBackups,
 		Known: keepConn,
-		Backups: httpapi.Backups{
+		Backups: appliance.Backups{
 			Folder: backup.Folder(a.cfg.BackupDir()), Scratch: a.cfg.DataDir, Scheduled: a.scheduled, Keeper: a.keeper,
 			Source: a.backupConfig, Prepare: a.makeBackupDir, Upgrades: a.upgradeBackups, Clock: a.cfg.Clock, Note: a.note, Holds: holds,
 			HandOver: func(path string) error { return datadir.HandOver(a.cfg.DataDir, path) },
@@ -321,7 +323,7 @@ func (a *App) auditList(accountID string, q audit.Query) (page audit.Page, err e
 
 // bootstrap makes an account and, when an e-mail address is given, its first administrator with a key, all in
 // one transaction.
-func (a *App) bootstrap(in httpapi.BootstrapInput) (*httpapi.BootstrapResult, error) {
+func (a *App) bootstrap(in configuration.BootstrapInput) (*configuration.BootstrapResult, error) {
 	if in.Email != "" {
 		var err error
 		if in.Email, err = auth.ParseEmail(in.Email); err != nil {
@@ -332,7 +334,7 @@ func (a *App) bootstrap(in httpapi.BootstrapInput) (*httpapi.BootstrapResult, er
 	if err != nil {
 		return nil, err
 	}
-	result := &httpapi.BootstrapResult{AccountID: draft.ID(), Warnings: draft.Warnings}
+	result := &configuration.BootstrapResult{AccountID: draft.ID(), Warnings: draft.Warnings}
 	if in.DryRun {
 		result.Email = in.Email
 		return result, nil

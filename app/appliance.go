@@ -12,44 +12,44 @@ import (
 
 	"opsmon/app/host/config"
 	"opsmon/app/host/doctor"
-	"opsmon/app/httpapi"
+	"opsmon/app/httpapi/appliance"
 	"opsmon/app/instant"
 	"opsmon/kv/file"
 )
 
 // appliance tells administrators how the appliance is.
-func (a *App) appliance() httpapi.Appliance {
+func (a *App) appliance() appliance.Overview {
 	st := statusOf(a.cfg, a)
 	if a.host != nil {
 		st = a.host.status()
 	}
 	build, now := BuildInfo(), a.cfg.Clock()
-	out := httpapi.Appliance{
+	out := appliance.Overview{
 		Version: st.Version, Commit: build.Commit, Platform: build.OS + "/" + build.Arch, StartedAt: st.StartedAt, DataDir: st.DataDir,
 		URL: st.URL, URLs: st.URLs, Listen: listenPoints(st), TLS: a.cfg.TLSMode(), Store: st.Store, Backup: a.backupView(),
-		Retention: httpapi.Retention{SignalDays: a.cfg.Signals.Days, WindowDays: a.cfg.Windows.Days, AuditDays: a.cfg.AuditDays},
-		Clock:     httpapi.ClockStatus{Now: instant.Format(now), Zone: now.In(time.Local).Format("MST -07:00"), Believed: a.clockDoubt() == 0, DevicesAhead: a.services.Signals.Counts().Skewed},
+		Retention: appliance.Retention{SignalDays: a.cfg.Signals.Days, WindowDays: a.cfg.Windows.Days, AuditDays: a.cfg.AuditDays},
+		Clock:     appliance.ClockStatus{Now: instant.Format(now), Zone: now.In(time.Local).Format("MST -07:00"), Believed: a.clockDoubt() == 0, DevicesAhead: a.services.Signals.Counts().Skewed},
 	}
 	out.HostName, _ = os.Hostname() // one that has none shows none
 	if a.host != nil && a.host.secure.names != nil {
 		out.Name = new(a.cfg.Name + ".local")
 	}
 	if c := st.Certificate; c != nil {
-		out.Certificate = &httpapi.ApplianceCertificate{CertificateStatus: *c}
+		out.Certificate = &appliance.CertificateOverview{CertificateStatus: *c}
 		if end, err := time.Parse(time.RFC3339, c.EndsAt); err == nil {
 			out.Certificate.DaysLeft = int(math.Floor(end.Sub(now).Hours() / 24))
 		}
 	}
 	if d, err := file.SpaceOf(a.cfg.DataDir); err == nil {
-		out.Disk = &httpapi.DiskStatus{Free: d.Free, Total: d.Total}
+		out.Disk = &appliance.DiskStatus{Free: d.Free, Total: d.Total}
 	}
 	out.Warnings = a.warnings(st)
 	return out
 }
 
-func listenPoints(st httpapi.Status) []httpapi.ListenPoint {
-	list := []httpapi.ListenPoint{}
-	for _, p := range []httpapi.ListenPoint{
+func listenPoints(st appliance.Status) []appliance.ListenPoint {
+	list := []appliance.ListenPoint{}
+	for _, p := range []appliance.ListenPoint{
 		{Setting: "listen", Address: st.Listen, TLS: st.Certificate != nil}, {Setting: "clearListen", Address: st.ClearListen},
 		{Setting: "mqtt.listen", Address: st.MQTTListen, TLS: true}, {Setting: "mqtt.insecure.listen", Address: st.MQTTInsecureListen},
 	} {
@@ -61,10 +61,10 @@ func listenPoints(st httpapi.Status) []httpapi.ListenPoint {
 }
 
 // backupView returns how scheduled backups are made and how they are doing.
-func (a *App) backupView() httpapi.ApplianceBackup {
+func (a *App) backupView() appliance.ScheduledBackups {
 	b := *a.backup.Load()
-	out := httpapi.ApplianceBackup{
-		Settings: httpapi.BackupSettings{At: b.At, Every: b.Every, KeepDaily: b.KeepDaily, KeepWeekly: b.KeepWeekly, KeepMonthly: b.KeepMonthly, MaxBytes: b.MaxBytes},
+	out := appliance.ScheduledBackups{
+		Settings: appliance.BackupSettings{At: b.At, Every: b.Every, KeepDaily: b.KeepDaily, KeepWeekly: b.KeepWeekly, KeepMonthly: b.KeepMonthly, MaxBytes: b.MaxBytes},
 		Fixed:    map[string]string{}, Folder: a.cfg.BackupDir(), Encrypted: b.PassphraseFile != "",
 	}
 	for _, name := range config.Names() {
@@ -91,10 +91,10 @@ func (a *App) backupView() httpapi.ApplianceBackup {
 }
 
 // warnings returns what needs a person: what the doctor sees, and what the service alone knows.
-func (a *App) warnings(st httpapi.Status) []httpapi.Warning {
-	list := []httpapi.Warning{}
-	add := func(code string, severity httpapi.Severity, message, action string) {
-		list = append(list, httpapi.Warning{Code: code, Severity: severity, Message: message, Action: action})
+func (a *App) warnings(st appliance.Status) []appliance.Warning {
+	list := []appliance.Warning{}
+	add := func(code string, severity appliance.Severity, message, action string) {
+		list = append(list, appliance.Warning{Code: code, Severity: severity, Message: message, Action: action})
 	}
 	for _, f := range a.examine(st) {
 		if w, known := watched[f.Check]; known && !f.OK {
@@ -102,28 +102,28 @@ func (a *App) warnings(st httpapi.Status) []httpapi.Warning {
 		}
 	}
 	if st.Store != nil && st.Store.Full {
-		add("storeFull", httpapi.SeverityProblem, "The disk is full: nothing can be saved until there is room.", "Make room on the disk of "+a.cfg.DataDir+"; what is refused now goes on by itself then.")
+		add("storeFull", appliance.SeverityProblem, "The disk is full: nothing can be saved until there is room.", "Make room on the disk of "+a.cfg.DataDir+"; what is refused now goes on by itself then.")
 	}
 	if hours := a.clockDoubt(); hours > 0 {
-		add("clockDoubted", httpapi.SeverityWarning, fmt.Sprintf("The clock went ahead by more than a day, or the service was off for so long: nothing is removed for its age for the next %d hours.", hours), "See that the machine's clock is right.")
+		add("clockDoubted", appliance.SeverityWarning, fmt.Sprintf("The clock went ahead by more than a day, or the service was off for so long: nothing is removed for its age for the next %d hours.", hours), "See that the machine's clock is right.")
 	}
 	if n := a.services.Signals.Counts().Skewed; n > 0 {
-		add("deviceClocks", httpapi.SeverityWarning, fmt.Sprintf("The clock of %d sending devices is more than two minutes ahead; the time of arrival was taken instead.", n), "Set those devices' clocks; the list of devices names them.")
+		add("deviceClocks", appliance.SeverityWarning, fmt.Sprintf("The clock of %d sending devices is more than two minutes ahead; the time of arrival was taken instead.", n), "Set those devices' clocks; the list of devices names them.")
 	}
 	if !a.scheduled() {
-		add("noSchedule", httpapi.SeverityWarning, "No backups are made by themselves.", "Choose every how many days one is to be made.")
+		add("noSchedule", appliance.SeverityWarning, "No backups are made by themselves.", "Choose every how many days one is to be made.")
 	}
 	if a.plant.client != nil && !a.plant.client.Stats().Connected {
-		add("plantBroker", httpapi.SeverityProblem, "The plant's own MQTT broker is not connected, so nothing comes from it.", "See the log for why, and whether the broker runs.")
+		add("plantBroker", appliance.SeverityProblem, "The plant's own MQTT broker is not connected, so nothing comes from it.", "See the log for why, and whether the broker runs.")
 	}
 	if a.host != nil && a.host.linksStayHere() {
-		add("address", httpapi.SeverityWarning, "One-time links open on this machine alone, since it is on no network.", "Connect the machine to the plant's network, or set url in app.yaml to the address that people use.")
+		add("address", appliance.SeverityWarning, "One-time links open on this machine alone, since it is on no network.", "Connect the machine to the plant's network, or set url in app.yaml to the address that people use.")
 	}
 	return list
 }
 
 // examine lets the doctor look at the appliance without leaving the process: no other is started for a page.
-func (a *App) examine(st httpapi.Status) []doctor.Finding {
+func (a *App) examine(st appliance.Status) []doctor.Finding {
 	machine := doctor.Local()
 	machine.Clock = a.cfg.Clock
 	machine.Tool = func(context.Context, string, ...string) (string, error) { return "", exec.ErrNotFound }
@@ -133,14 +133,14 @@ func (a *App) examine(st httpapi.Status) []doctor.Finding {
 // watched are the doctor's checks that a page shows, with their codes.
 var watched = map[string]struct {
 	code     string
-	severity httpapi.Severity
+	severity appliance.Severity
 }{
-	"clock": {"clock", httpapi.SeverityProblem}, "time zone": {"timeZone", httpapi.SeverityWarning}, "disk space": {"disk", httpapi.SeverityProblem},
-	"certificate": {"certificate", httpapi.SeverityProblem}, "settings": {"settings", httpapi.SeverityProblem}, "backup": {"backup", httpapi.SeverityProblem},
+	"clock": {"clock", appliance.SeverityProblem}, "time zone": {"timeZone", appliance.SeverityWarning}, "disk space": {"disk", appliance.SeverityProblem},
+	"certificate": {"certificate", appliance.SeverityProblem}, "settings": {"settings", appliance.SeverityProblem}, "backup": {"backup", appliance.SeverityProblem},
 }
 
 // patient is the appliance as the doctor takes it.
-func (a *App) patient(st httpapi.Status) doctor.Subject {
+func (a *App) patient(st appliance.Status) doctor.Subject {
 	s := doctor.Subject{DataDir: a.cfg.DataDir, Command: "app", Running: true, Listen: st.Listen, Certificate: shownCertificate(st.Certificate), Zones: a.zones()}
 	s.Waiting = WaitingSettings(a.cfg.DataDir)
 	if text, err := os.ReadFile(filepath.Join(a.cfg.DataDir, config.File)); err == nil { // as the next start would read it
@@ -158,7 +158,7 @@ func (a *App) patient(st httpapi.Status) doctor.Subject {
 	return s
 }
 
-func shownCertificate(c *httpapi.CertificateStatus) *doctor.Certificate {
+func shownCertificate(c *appliance.CertificateStatus) *doctor.Certificate {
 	if c == nil {
 		return nil
 	}

@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"opsmon/app/httpapi"
+	"opsmon/app/httpapi/appliance"
 	"opsmon/app/test/apptest"
 	"opsmon/kv"
 )
 
 // appliance asks for how the appliance is, as an administrator does.
-func (r *running) appliance(t *testing.T, client *http.Client) (out httpapi.Appliance) {
+func (r *running) appliance(t *testing.T, client *http.Client) (out appliance.Overview) {
 	t.Helper()
 	req, err := http.NewRequest("GET", r.url+"/appliance", nil)
 	if err != nil {
@@ -36,9 +36,9 @@ func (r *running) appliance(t *testing.T, client *http.Client) (out httpapi.Appl
 	return out
 }
 
-func codesOf(list []httpapi.Warning) (codes []string) {
+func codesOf(list []appliance.Warning) (codes []string) {
 	for _, w := range list {
-		if w.Message == "" || w.Action == "" || w.Severity != httpapi.SeverityProblem && w.Severity != httpapi.SeverityWarning {
+		if w.Message == "" || w.Action == "" || w.Severity != appliance.SeverityProblem && w.Severity != appliance.SeverityWarning {
 			return append(codes, "not whole: "+w.Code)
 		}
 		codes = append(codes, w.Code)
@@ -61,14 +61,14 @@ func TestAppliance(t *testing.T) {
 	if len(a.Listen) != 1 || a.Listen[0].Setting != "listen" || "http://"+a.Listen[0].Address != r.url || a.Listen[0].TLS {
 		t.Errorf("it listens on %+v, and is at %s", a.Listen, r.url)
 	}
-	if a.Store.Bytes == 0 || a.Disk.Total < a.Disk.Free || a.Disk.Free == 0 || a.Counts != (httpapi.ApplianceCounts{Accounts: 1, Users: 1}) || !a.Clock.Believed {
+	if a.Store.Bytes == 0 || a.Disk.Total < a.Disk.Free || a.Disk.Free == 0 || a.Counts != (appliance.ApplianceCounts{Accounts: 1, Users: 1}) || !a.Clock.Believed {
 		t.Errorf("store %+v, disk %+v, counts %+v, clock %+v", a.Store, a.Disk, a.Counts, a.Clock)
 	}
 	b := a.Backup
-	if b.Settings != (httpapi.BackupSettings{At: "01:30", Every: 1, KeepDaily: 7, KeepWeekly: 4, KeepMonthly: 6}) || b.LastAt != nil || b.NextAt == nil || b.Folder != cfg.BackupDir() || b.Encrypted {
+	if b.Settings != (appliance.BackupSettings{At: "01:30", Every: 1, KeepDaily: 7, KeepWeekly: 4, KeepMonthly: 6}) || b.LastAt != nil || b.NextAt == nil || b.Folder != cfg.BackupDir() || b.Encrypted {
 		t.Errorf("backup %+v", b)
 	}
-	if a.Retention != (httpapi.Retention{SignalDays: 400, WindowDays: 3653, AuditDays: 400}) {
+	if a.Retention != (appliance.Retention{SignalDays: 400, WindowDays: 3653, AuditDays: 400}) {
 		t.Errorf("%+v", a.Retention)
 	}
 	if slices.Contains(codesOf(a.Warnings), "backup") {

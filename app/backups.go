@@ -18,7 +18,7 @@ import (
 	"opsmon/app/host/certs"
 	"opsmon/app/host/config"
 	"opsmon/app/host/datadir"
-	"opsmon/app/httpapi"
+	"opsmon/app/httpapi/appliance"
 	"opsmon/app/httpapi/rest"
 	"opsmon/app/instant"
 	"opsmon/kv"
@@ -185,7 +185,7 @@ func (a *App) startKeeper() {
 }
 
 // backupStatus returns how the scheduled backups are doing, nil when none are made.
-func (a *App) backupStatus() *httpapi.BackupStatus {
+func (a *App) backupStatus() *appliance.BackupStatus {
 	if !a.scheduled() {
 		return nil
 	}
@@ -193,7 +193,7 @@ func (a *App) backupStatus() *httpapi.BackupStatus {
 		a.keeper.Refresh()
 	}
 	s := a.keeper.Status()
-	out := &httpapi.BackupStatus{File: s.Newest.Name, Bytes: s.Newest.Bytes, Overdue: s.Overdue, Problem: a.backupProblem(s)}
+	out := &appliance.BackupStatus{File: s.Newest.Name, Bytes: s.Newest.Bytes, Overdue: s.Overdue, Problem: a.backupProblem(s)}
 	if s.Newest.Name != "" {
 		out.LastAt = new(instant.Format(s.Newest.MadeAt))
 	}

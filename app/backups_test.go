@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"opsmon/app/host/config"
-	"opsmon/app/httpapi"
+	"opsmon/app/httpapi/appliance"
 	"opsmon/app/test/apptest"
 )
 
@@ -87,7 +87,7 @@ func TestChangeBackups(t *testing.T) {
 		return cfg
 	}
 	r := serve(t, read())
-	put := func(body string, want int) (out httpapi.ApplianceBackup) {
+	put := func(body string, want int) (out appliance.ScheduledBackups) {
 		t.Helper()
 		if status := r.result(t, "PUT", "/appliance/backup-settings", body, &out); status != want {
 			t.Errorf("%s: %d, want %d", body, status, want)
@@ -98,7 +98,7 @@ func TestChangeBackups(t *testing.T) {
 		t.Errorf("%+v", before)
 	}
 	after := put(`{"every":2,"at":"03:45","maxBytes":1000000000}`, 200)
-	want := httpapi.BackupSettings{At: "03:45", Every: 2, KeepDaily: 5, KeepWeekly: 4, KeepMonthly: 6, MaxBytes: 1000000000}
+	want := appliance.BackupSettings{At: "03:45", Every: 2, KeepDaily: 5, KeepWeekly: 4, KeepMonthly: 6, MaxBytes: 1000000000}
 	if after.Settings != want || after.NextAt == nil {
 		t.Errorf("%+v", after)
 	}

@@ -67,7 +67,7 @@ func TestCheckDamaged(t *testing.T) {
 		"an account":   {within(func(tx *kv.Tx) error { return raw("account").Put(tx, "northgate", []byte("garbage")) }), "account: "},
 		"the settings": {within(func(tx *kv.Tx) error { return raw("setting").Put(tx, applianceSetting, []byte("garbage")) }), "setting: "},
 		"a setting empty": {within(func(tx *kv.Tx) error {
-			return settings.Put(tx, applianceSetting, appliance{Version: BuildInfo().Version})
+			return settings.Put(tx, applianceSetting, identity{Version: BuildInfo().Version})
 		}), "has no id"},
 		"a lost document": {within(func(tx *kv.Tx) error { return raw("rendered").Delete(tx, "northgate") }), "account northgate: its manifest"},
 		"a foreign key":   {within(func(tx *kv.Tx) error { return raw("authKeyUse").Put(tx, "nobody", []byte(`"x"`)) }), "last use of a key: "},

@@ -14,7 +14,7 @@ import (
 	"opsmon/app/host/config"
 	"opsmon/app/host/datadir"
 	"opsmon/app/host/failpoint"
-	"opsmon/app/httpapi"
+	"opsmon/app/httpapi/appliance"
 	"opsmon/kv"
 	"opsmon/kv/file"
 )
@@ -28,7 +28,7 @@ const (
 )
 
 // Compact makes the store of the service smaller while it runs. Requests get 503 while it is copied.
-func (h *Host) Compact(ctx context.Context) (result httpapi.Compacted, err error) {
+func (h *Host) Compact(ctx context.Context) (result appliance.Compacted, err error) {
 	began := time.Now()
 	err = h.Replace(ctx, "the store is being compacted", func() (undo func() error, err error) {
 		result, err = compact(ctx, h.cfg.DataDir)
@@ -43,7 +43,7 @@ func (h *Host) Compact(ctx context.Context) (result httpapi.Compacted, err error
 }
 
 // Compact makes the store of a data directory smaller that no service uses. Errors: kv.ErrLocked when a process uses it.
-func Compact(ctx context.Context, cfg config.Settings, log *slog.Logger) (result httpapi.Compacted, err error) {
+func Compact(ctx context.Context, cfg config.Settings, log *slog.Logger) (result appliance.Compacted, err error) {
 	unlock, err := lockHost(cfg.DataDir)
 	if err != nil {
 		return result, err
@@ -72,7 +72,7 @@ func openAndClose(cfg config.Settings, log *slog.Logger) error {
 }
 
 // compact puts a smaller store in the place of one that nobody has open, and keeps that beside.
-func compact(ctx context.Context, dir string) (result httpapi.Compacted, err error) {
+func compact(ctx context.Context, dir string) (result appliance.Compacted, err error) {
 	path, smaller := filepath.Join(dir, StoreFile), filepath.Join(dir, compactNew)
 	// A killed process has left these. What it kept is not needed any more, because the store has been opened since, and
 	// must not be what an undo puts back.
@@ -89,7 +89,7 @@ func compact(ctx context.Context, dir string) (result httpapi.Compacted, err err
 		return result, err
 	}
 	failpoint.At("compact: copied")
-	result = httpapi.Compacted{Before: c.Before, After: c.After}
+	result = appliance.Compacted{Before: c.Before, After: c.After}
 	if c.After >= c.Before {
 		result.After = c.Before
 		return result, os.Remove(smaller) // there is nothing to gain

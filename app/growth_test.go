@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"opsmon/app/auth"
-	"opsmon/app/httpapi"
+	"opsmon/app/httpapi/configuration"
 	"opsmon/app/test/apptest"
 	"opsmon/kv/powercut"
 )
@@ -22,7 +22,7 @@ func TestGrowth(t *testing.T) {
 	}
 	h.cfg.DataDir = powercut.Scratch(t) // it is about room, not about syncs
 	h.open()
-	if _, err := h.bootstrap(httpapi.BootstrapInput{Domain: "northgate.example", Email: "it@northgate.example", First: true, By: auth.Local("")}); err != nil {
+	if _, err := h.bootstrap(configuration.BootstrapInput{Domain: "northgate.example", Email: "it@northgate.example", First: true, By: auth.Local("")}); err != nil {
 		t.Fatal(err)
 	}
 	local := auth.Local("northgate")

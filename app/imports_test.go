@@ -75,14 +75,19 @@ var narrow = map[string][]string{
 	"":                     {"app/cli"},
 }
 
-// without are rooms that must not import one that their group may.
-var without = map[string]string{"app/httpapi": "kv", "app/ingest/mqtt": "kv"}
+// without are rooms that must not import one that their group may. A name that ends with a slash stands for all rooms below.
+var without = map[string]string{"app/httpapi": "kv", "app/httpapi/": "kv", "app/ingest/mqtt": "kv"}
+
+// operations are the rooms of the API's operations. They share these and do not import each other.
+const operations = "app/httpapi/"
+
+var sharedByOperations = []string{"app/httpapi/rest", "app/httpapi/openapi"}
 
 // homes are the rooms that a library lives in.
 var homes = map[string][]string{
 	"go.etcd.io/bbolt":                       {"kv", "kv/kvtest"},
 	"github.com/santhosh-tekuri/jsonschema/": {"schema"},
-	"github.com/julienschmidt/httprouter":    {"app/httpapi", "app/web"},
+	"github.com/julienschmidt/httprouter":    {"app/httpapi/rest", "app/web"},
 	"github.com/spf13/cobra":                 {"app/cli"},
 	"github.com/kardianos/service":           {"app/host/service"},
 	"github.com/robfig/cron/":                {"app/cron"},
@@ -94,7 +99,9 @@ var homes = map[string][]string{
 	"aead.dev/minisign":                      {"app/host/upgrade", "packaging/build"},
 	"filippo.io/age":                         {"app/host/backup"},
 	"golang.org/x/tools/":                    {"app/httpapi/internal/schemagen"},
-	"net/http": {"app/test/browser/webtest", "app/test/apptest", "app", "app/httpapi", "app/httpapi/openapi", "app/web", "app/cli", "app/origin",
+	"net/http": {"app/test/browser/webtest", "app/test/apptest", "app", "app/httpapi", "app/httpapi/access", "app/httpapi/appliance", "app/httpapi/configuration",
+		"app/httpapi/figures", "app/httpapi/openapi", "app/httpapi/rest", "app/httpapi/signals", "app/httpapi/work",
+		"app/web", "app/cli", "app/origin",
 		"app/host/control", "app/host/certs", "app/host/service", "app/host/upgrade"},
 }
 
@@ -122,8 +129,16 @@ func mayImport(room, other string) bool {
 	if only, few := narrow[room]; few {
 		return slices.Contains(only, other)
 	}
+	if strings.HasPrefix(room, operations) && strings.HasPrefix(other, operations) {
+		return slices.Contains(sharedByOperations, other)
+	}
+	for name, one := range without {
+		if one == other && (name == room || strings.HasSuffix(name, "/") && strings.HasPrefix(room, name)) {
+			return false
+		}
+	}
 	mine, its := groupOf(room), groupOf(other)
-	return mine != nil && its != nil && without[room] != other && (mine == its || slices.Contains(mine.may, its.name))
+	return mine != nil && its != nil && (mine == its || slices.Contains(mine.may, its.name))
 }
 
 func TestRoomsImportOnlyWhatTheyMay(t *testing.T) {

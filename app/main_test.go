@@ -12,7 +12,7 @@ import (
 
 	"opsmon/app/auth"
 	"opsmon/app/host/config"
-	"opsmon/app/httpapi"
+	"opsmon/app/httpapi/configuration"
 	"opsmon/app/test/apptest"
 )
 
@@ -44,7 +44,7 @@ func opened(t *testing.T, cfg config.Settings) (*App, string) {
 	if len(a.services.Accounts.List(true)) > 0 {
 		return a, ""
 	}
-	made, err := a.bootstrap(httpapi.BootstrapInput{Domain: "northgate.example", Email: "it@northgate.example", First: true, By: auth.Local("")})
+	made, err := a.bootstrap(configuration.BootstrapInput{Domain: "northgate.example", Email: "it@northgate.example", First: true, By: auth.Local("")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"opsmon/app/host/config"
-	"opsmon/app/httpapi"
+	"opsmon/app/httpapi/appliance"
 )
 
 // The limits of a machine that is told nothing: a share of what it has, within bounds. What the plant needs is far
@@ -188,10 +188,10 @@ func (a *App) unmap(ctx context.Context) {
 }
 
 // memoryStatus returns how much memory the service uses and may use.
-func memoryStatus() httpapi.MemoryStatus {
+func memoryStatus() appliance.MemoryStatus {
 	list := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(list)
-	s := httpapi.MemoryStatus{Used: int64(list[0].Value.Uint64() - list[1].Value.Uint64()), Machine: int64(machineMemory())}
+	s := appliance.MemoryStatus{Used: int64(list[0].Value.Uint64() - list[1].Value.Uint64()), Machine: int64(machineMemory())}
 	if limit := debug.SetMemoryLimit(-1); limit != math.MaxInt64 {
 		s.Limit = limit
 	}

@@ -9,6 +9,7 @@ import (
 	"opsmon/app/errdefs"
 	"opsmon/app/host/config"
 	"opsmon/app/httpapi"
+	"opsmon/app/httpapi/appliance"
 )
 
 // Offline serves the machine's own administrator what is done with a data directory while nobody has its store open: POST
@@ -16,12 +17,12 @@ import (
 func Offline(cfg config.Settings, log *slog.Logger) http.Handler {
 	return httpapi.New(httpapi.Config{
 		Log: log, Version: BuildInfo().Version, Closed: func() error { return errOffline }, Restorer: offline{cfg},
-		Backups: httpapi.Backups{Scratch: cfg.DataDir},
-		Compact: func(ctx context.Context) (httpapi.Compacted, error) {
+		Backups: appliance.Backups{Scratch: cfg.DataDir},
+		Compact: func(ctx context.Context) (appliance.Compacted, error) {
 			r, err := Compact(ctx, cfg, log)
 			return r, told(err)
 		},
-		Status: func() httpapi.Status { return statusOf(cfg, nil) },
+		Status: func() appliance.Status { return statusOf(cfg, nil) },
 	}).Local()
 }
 
@@ -37,12 +38,12 @@ func (o offline) Restore(ctx context.Context, in RestoreInput) (Restored, error)
 }
 
 // Begin implements httpapi.Restorer: nobody would be there to ask how it goes.
-func (offline) Begin(RestoreInput) (*httpapi.RestoreState, error) {
+func (offline) Begin(RestoreInput) (*appliance.RestoreState, error) {
 	return nil, errdefs.New(errdefs.Unavailable, "%v", errOffline)
 }
 
 // State implements httpapi.Restorer.
-func (offline) State() *httpapi.RestoreState { return nil }
+func (offline) State() *appliance.RestoreState { return nil }
 
 // told makes an error one whose words the administrator gets.
 func told(err error) error {

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"opsmon/app/auth"
-	"opsmon/app/httpapi"
+	"opsmon/app/httpapi/configuration"
 	"opsmon/app/ingest/signal"
 	"opsmon/app/test/apptest"
 )
@@ -54,7 +54,7 @@ func aShift(t *testing.T) (r *running, shift *shiftPlayed, span string) {
 		t.Fatal(err)
 	}
 	// The account begins with the plant: what is corrected, or tuned, lies in its past.
-	made, err := a.bootstrap(httpapi.BootstrapInput{Domain: "northgate.example", Email: "it@northgate.example", Manifest: shift.manifest, First: true, By: auth.Local("")})
+	made, err := a.bootstrap(configuration.BootstrapInput{Domain: "northgate.example", Email: "it@northgate.example", Manifest: shift.manifest, First: true, By: auth.Local("")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/station"
 	"opsmon/app/host/service"
-	"opsmon/app/httpapi"
+	"opsmon/app/httpapi/configuration"
 	"opsmon/app/test/apptest"
 )
 
@@ -50,7 +50,7 @@ func heldApp(t *testing.T, h *Host) (a *App, first, second *hold) {
 	t.Helper()
 	cfg := testConfig(t)
 	a, _ = opened(t, cfg)
-	if _, err := a.bootstrap(httpapi.BootstrapInput{Domain: "southgate.example", By: auth.Local("")}); err != nil {
+	if _, err := a.bootstrap(configuration.BootstrapInput{Domain: "southgate.example", By: auth.Local("")}); err != nil {
 		t.Fatal(err)
 	}
 	err := a.Close()

@@ -19,16 +19,16 @@ import (
 	"opsmon/app/host/config"
 	"opsmon/app/host/datadir"
 	"opsmon/app/host/upgrade"
-	"opsmon/app/httpapi"
+	"opsmon/app/httpapi/appliance"
 	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
 // RestoreInput says which backup Restore is to put where, and Restored what it has changed.
 type (
-	RestoreInput = httpapi.RestoreInput
-	Restored     = httpapi.RestoreResult
-	BroughtFile  = httpapi.BroughtFile
+	RestoreInput = appliance.RestoreInput
+	Restored     = appliance.RestoreResult
+	BroughtFile  = appliance.BroughtFile
 )
 
 // StoreVersion is the version of stores that this program makes, and the newest that it reads.
@@ -95,13 +95,13 @@ func (h *Host) Restore(ctx context.Context, in RestoreInput) (Restored, error) {
 }
 
 // Begin implements httpapi.Restorer.
-func (h *Host) Begin(in RestoreInput) (*httpapi.RestoreState, error) {
+func (h *Host) Begin(in RestoreInput) (*appliance.RestoreState, error) {
 	h.restores.mu.Lock()
 	defer h.restores.mu.Unlock()
 	if s := h.restores.state; s != nil && s.State == "running" {
 		return nil, errdefs.New(errdefs.Conflict, "the backup %s is being restored already", s.Name)
 	}
-	state := httpapi.RestoreState{Name: in.Name, State: "running", StartedAt: instant.Of(time.Now())}
+	state := appliance.RestoreState{Name: in.Name, State: "running", StartedAt: instant.Of(time.Now())}
 	h.restores.state = &state
 	h.restores.running.Go(func() {
 		r, err := h.Restore(h.restores.ctx, in)
@@ -119,7 +119,7 @@ func (h *Host) Begin(in RestoreInput) (*httpapi.RestoreState, error) {
 }
 
 // State implements httpapi.Restorer.
-func (h *Host) State() *httpapi.RestoreState {
+func (h *Host) State() *appliance.RestoreState {
 	h.restores.mu.Lock()
 	defer h.restores.mu.Unlock()
 	return h.restores.state
@@ -128,7 +128,7 @@ func (h *Host) State() *httpapi.RestoreState {
 // restores are those that a Host does in the background. States are not changed once they are there.
 type restores struct {
 	mu      sync.Mutex
-	state   *httpapi.RestoreState // of the newest; nil when there was none
+	state   *appliance.RestoreState // of the newest; nil when there was none
 	running sync.WaitGroup
 	ctx     context.Context // ends with the service
 	end     context.CancelFunc

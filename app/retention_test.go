@@ -19,7 +19,7 @@ import (
 
 	"opsmon/app/auth"
 	"opsmon/app/host/config"
-	"opsmon/app/httpapi"
+	"opsmon/app/httpapi/configuration"
 	"opsmon/app/test/apptest"
 	"opsmon/kv"
 	"opsmon/kv/powercut"
@@ -74,7 +74,7 @@ func newPlantLife(t *testing.T) *plantLife {
 	p.cfg.Clock = p.now
 	p.open()
 	t.Cleanup(func() { p.Close() })
-	if _, err := p.bootstrap(httpapi.BootstrapInput{
+	if _, err := p.bootstrap(configuration.BootstrapInput{
 		Domain: "northgate.example", Email: "it@northgate.example", Manifest: []byte(livedPlant), First: true, By: auth.Local(""),
 	}); err != nil {
 		t.Fatal(err)

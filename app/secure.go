@@ -19,7 +19,7 @@ import (
 	"opsmon/app/host/config"
 	"opsmon/app/host/datadir"
 	"opsmon/app/host/mdns"
-	"opsmon/app/httpapi"
+	"opsmon/app/httpapi/appliance"
 	"opsmon/app/httpapi/rest"
 	"opsmon/app/instant"
 	"opsmon/app/web"
@@ -186,7 +186,7 @@ func addresses(scheme string, hosts []string, port int, path string) []string {
 // CertificateOf returns the state of the certificate while no service runs; nil without TLS. One of the appliance's own
 // authority is made when the service starts, so its end is "" then. Errors: ErrNoAuthority; files that cannot be used,
 // with what to do.
-func CertificateOf(c config.Settings) (*httpapi.CertificateStatus, error) {
+func CertificateOf(c config.Settings) (*appliance.CertificateStatus, error) {
 	cert, key, err := c.CertificateFiles()
 	if err != nil {
 		return nil, err
@@ -227,24 +227,24 @@ func CertificateOf(c config.Settings) (*httpapi.CertificateStatus, error) {
 	if err != nil {
 		return nil, c.Check()
 	}
-	return &httpapi.CertificateStatus{
+	return &appliance.CertificateStatus{
 		Fingerprint: ca.Fingerprint(), Problems: append([]string{}, ca.Problems(clock(), dir)...), Hosts: []string{},
 		Authority: authorityStatus(ca, addresses(scheme, c.Hosts(), n, "/trust")),
 	}, nil
 }
 
-func authorityStatus(ca *certs.CA, pages []string) *httpapi.AuthorityStatus {
-	return &httpapi.AuthorityStatus{Name: ca.Name(), EndsAt: instant.Format(ca.Expires()), PEM: string(ca.PEM()), Pages: pages}
+func authorityStatus(ca *certs.CA, pages []string) *appliance.AuthorityStatus {
+	return &appliance.AuthorityStatus{Name: ca.Name(), EndsAt: instant.Format(ca.Expires()), PEM: string(ca.PEM()), Pages: pages}
 }
 
 // status tells of the certificate, nil without TLS. pages gives the addresses of the trust page.
-func (s *security) status(pages func() []string) *httpapi.CertificateStatus {
+func (s *security) status(pages func() []string) *appliance.CertificateStatus {
 	if s.keeper == nil {
 		return nil
 	}
 	problems := append([]string{}, s.keeper.Problems()...) // first: it looks at the machine again
 	names, addrs := s.keeper.Hosts()
-	out := &httpapi.CertificateStatus{
+	out := &appliance.CertificateStatus{
 		EndsAt: instant.Format(s.keeper.Expires()), Fingerprint: s.keeper.Fingerprint(), Problems: problems, Hosts: slices.Clone(names),
 	}
 	for _, addr := range addrs {

@@ -13,13 +13,13 @@ import (
 )
 
 // settings is the bucket of what the appliance knows of itself, by name. What an operator chooses is in app.yaml.
-var settings = kv.NewBucket("setting", kv.String, kv.JSON[appliance]())
+var settings = kv.NewBucket("setting", kv.String, kv.JSON[identity]())
 
 // applianceSetting is the name of the appliance's own record.
 const applianceSetting = "appliance"
 
-// appliance identifies a store through copies, moves and upgrades. It is stored: a changed field needs a migration.
-type appliance struct {
+// identity identifies a store through copies, moves and upgrades. It is stored: a changed field needs a migration.
+type identity struct {
 	ID        string    `json:"id"` // random, made with the store
 	CreatedAt time.Time `json:"createdAt"`
 	Version   string    `json:"version"` // of the binary that last opened the store
@@ -27,7 +27,7 @@ type appliance struct {
 
 // identify reads the appliance's record, makes it in a new store, and notes a change of version. It writes only then.
 func identify(store *kv.Store, version string, log *slog.Logger) error {
-	var was appliance
+	var was identity
 	err := store.View(func(tx *kv.Tx) (err error) {
 		was, err = settings.Get(tx, applianceSetting)
 		return err

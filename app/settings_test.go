@@ -15,7 +15,7 @@ func TestIdentify(t *testing.T) {
 	store := kvtest.New(t, func(c *kv.Config) { c.Buckets = buckets() })
 	var said bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&said, nil))
-	read := func() (a appliance) {
+	read := func() (a identity) {
 		t.Helper()
 		if err := store.View(func(tx *kv.Tx) (err error) { a, err = settings.Get(tx, applianceSetting); return err }); err != nil {
 			t.Fatal(err)

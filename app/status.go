@@ -6,17 +6,17 @@ import (
 	"time"
 
 	"opsmon/app/host/config"
-	"opsmon/app/httpapi"
+	"opsmon/app/httpapi/appliance"
 	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
 // statusOf returns how an App is, which may be nil: away.
-func statusOf(cfg config.Settings, a *App) httpapi.Status {
-	st := httpapi.Status{Version: BuildInfo().Version, PID: os.Getpid(), DataDir: cfg.DataDir, URLs: []string{}, Memory: memoryStatus()}
+func statusOf(cfg config.Settings, a *App) appliance.Status {
+	st := appliance.Status{Version: BuildInfo().Version, PID: os.Getpid(), DataDir: cfg.DataDir, URLs: []string{}, Memory: memoryStatus()}
 	if a != nil {
 		st.SetupCode = a.SetupCode()
-		st.Store = &httpapi.StoreStatus{Full: a.store.Full(), Version: a.store.Version()}
+		st.Store = &appliance.StoreStatus{Full: a.store.Full(), Version: a.store.Version()}
 		if u, err := a.store.Usage(); err == nil {
 			st.Store.Bytes, st.Store.Free = u.Bytes, u.Free
 		}
@@ -26,7 +26,7 @@ func statusOf(cfg config.Settings, a *App) httpapi.Status {
 }
 
 // status returns how the service is. It does not wait for writes.
-func (h *Host) status() httpapi.Status {
+func (h *Host) status() appliance.Status {
 	a := h.app.Load()
 	st := statusOf(h.cfg, a)
 	st.StartedAt = new(instant.Format(h.began))

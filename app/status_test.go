@@ -13,13 +13,13 @@ import (
 	"time"
 
 	"opsmon/app/host/control"
-	"opsmon/app/httpapi"
+	"opsmon/app/httpapi/appliance"
 	"opsmon/app/test/apptest"
 	"opsmon/kv"
 )
 
 // status asks a running service how it is, as the command line does.
-func status(t *testing.T, dataDir string) httpapi.Status {
+func status(t *testing.T, dataDir string) appliance.Status {
 	t.Helper()
 	client, err := control.Client(dataDir)
 	if err != nil {
@@ -32,7 +32,7 @@ func status(t *testing.T, dataDir string) httpapi.Status {
 	}
 	defer resp.Body.Close()
 	var out struct {
-		Result httpapi.Status `json:"result"`
+		Result appliance.Status `json:"result"`
 	}
 	if err := json.NewDecoder(resp.Body).Decode(&out); err != nil || resp.StatusCode != http.StatusOK {
 		t.Fatalf("%s, %v", resp.Status, err)

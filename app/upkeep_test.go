@@ -12,7 +12,7 @@ import (
 	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/host/config"
-	"opsmon/app/httpapi"
+	"opsmon/app/httpapi/configuration"
 	"opsmon/kv"
 )
 
@@ -30,7 +30,7 @@ func newHousehold(t *testing.T) *household {
 	h.cfg.AuditDays = 30
 	h.cfg.Clock = func() time.Time { return h.now }
 	h.open()
-	_, err := h.bootstrap(httpapi.BootstrapInput{Domain: "northgate.example", Email: "it@northgate.example", First: true, By: auth.Local("")})
+	_, err := h.bootstrap(configuration.BootstrapInput{Domain: "northgate.example", Email: "it@northgate.example", First: true, By: auth.Local("")})
 	if err != nil {
 		t.Fatal(err)
 	}

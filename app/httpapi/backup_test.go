@@ -13,6 +13,7 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
 	"opsmon/app/host/backup"
+	"opsmon/app/httpapi/appliance"
 	"opsmon/app/instant"
 	"opsmon/app/test/apptest"
 	"opsmon/kv"
@@ -20,28 +21,28 @@ import (
 
 // restorer is a service that notes what it is to restore.
 type restorer struct {
-	asked []RestoreInput
-	state *RestoreState
+	asked []appliance.RestoreInput
+	state *appliance.RestoreState
 }
 
-func (r *restorer) Restore(_ context.Context, in RestoreInput) (RestoreResult, error) {
+func (r *restorer) Restore(_ context.Context, in appliance.RestoreInput) (appliance.RestoreResult, error) {
 	r.asked = append(r.asked, in)
 	if _, err := backup.Verify(context.Background(), backup.VerifyConfig{Path: in.Path, Passphrase: in.Passphrase}); err != nil {
-		return RestoreResult{}, err
+		return appliance.RestoreResult{}, err
 	}
-	return RestoreResult{Previous: "/was/here", Settings: backup.SettingsAbsent}, nil
+	return appliance.RestoreResult{Previous: "/was/here", Settings: backup.SettingsAbsent}, nil
 }
 
-func (r *restorer) Begin(in RestoreInput) (*RestoreState, error) {
+func (r *restorer) Begin(in appliance.RestoreInput) (*appliance.RestoreState, error) {
 	if r.state != nil && in.Name == r.state.Name {
 		return nil, errdefs.New(errdefs.Conflict, "it is being restored already")
 	}
 	r.asked = append(r.asked, in)
-	r.state = &RestoreState{Name: in.Name, State: "running", StartedAt: instant.Of(time.Now())}
+	r.state = &appliance.RestoreState{Name: in.Name, State: "running", StartedAt: instant.Of(time.Now())}
 	return r.state, nil
 }
 
-func (r *restorer) State() *RestoreState { return r.state }
+func (r *restorer) State() *appliance.RestoreState { return r.state }
 
 func (s *server) note(by audit.Actor, action, target string, detail map[string]string) {
 	s.must(nil, s.store.Update(func(tx *kv.Tx) error {

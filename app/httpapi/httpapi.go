@@ -19,7 +19,13 @@ import (
 	"opsmon/app/engine/report"
 	"opsmon/app/engine/station"
 	hostlog "opsmon/app/host/log"
+	"opsmon/app/httpapi/access"
+	"opsmon/app/httpapi/appliance"
+	"opsmon/app/httpapi/configuration"
+	"opsmon/app/httpapi/figures"
 	"opsmon/app/httpapi/rest"
+	"opsmon/app/httpapi/signals"
+	"opsmon/app/httpapi/work"
 	"opsmon/app/idempotency"
 	"opsmon/app/ingest/signal"
 	"opsmon/app/work/issue"
@@ -64,9 +70,9 @@ type Config struct {
 	// Ready returns nil if requests can be served, else the reason.
 	Ready func() error
 	// Status returns the status of the service.
-	Status func() Status
+	Status func() appliance.Status
 	// Appliance returns the status of the appliance, without its counts.
-	Appliance func() Appliance
+	Appliance func() appliance.Overview
 	// ChangeBackups changes settings of scheduled backups by name.
 	ChangeBackups func(values map[string]string, by audit.Actor) error
 	// Lines returns lines of the service's log; nil: no running service.
@@ -74,23 +80,23 @@ type Config struct {
 	// Audit returns audit records of an account, newest first, in pages.
 	Audit func(accountID string, q audit.Query) (audit.Page, error)
 	// Bootstrap creates an account, its first administrator and a key in one transaction.
-	Bootstrap func(BootstrapInput) (*BootstrapResult, error)
+	Bootstrap func(configuration.BootstrapInput) (*configuration.BootstrapResult, error)
 	// SetupCode returns the one-time code for the set-up of an empty store; "": the store is not empty.
 	SetupCode func() string
 	// Check checks the whole store and reports each problem.
 	Check func(report func(problem string)) error
 
 	// Compact compacts the store while the service runs. It is called without the gate. nil: no running service.
-	Compact func(context.Context) (Compacted, error)
+	Compact func(context.Context) (appliance.Compacted, error)
 	// AcceptClock lets a service that waits for a correct clock continue, because a person confirmed the time now. nil:
 	// no running service.
 	AcceptClock func(now time.Time, by audit.Actor) error
 	// Gauges returns the appliance's current measurements for /metrics; nil: none.
 	Gauges func() []rest.Gauge
 	// Backups has the dependencies of operations on backups.
-	Backups Backups
+	Backups appliance.Backups
 	// Restorer restores backups; nil: no running service.
-	Restorer Restorer
+	Restorer appliance.Restorer
 
 	// BaseURL returns the address of the service for people, without a trailing slash. It never comes from a request,
 	// because a forged Host header would redirect one-time links.
@@ -105,7 +111,7 @@ type Config struct {
 type API struct {
 	rest          *rest.API
 	events        *eventsAPI
-	signals       *signalsAPI
+	signals       *signals.API
 	public, local http.Handler
 	table         []rest.Route
 }
@@ -127,22 +133,22 @@ func newAPI(cfg Config, more ...rest.Route) *API {
 			return list
 		},
 	})
-	configuration := &configurationAPI{
+	configuration := &configuration.API{
 		Accounts: cfg.Accounts, Auth: cfg.Auth, Floor: cfg.Floor, Audit: cfg.Audit, Bootstrap: cfg.Bootstrap, SetupCode: cfg.SetupCode,
 	}
-	access := &accessAPI{Accounts: cfg.Accounts, Auth: cfg.Auth, BaseURL: cfg.BaseURL}
-	figures := &figuresAPI{
+	access := &access.API{Accounts: cfg.Accounts, Auth: cfg.Auth, BaseURL: cfg.BaseURL}
+	figures := &figures.API{
 		Accounts: cfg.Accounts, Floor: cfg.Floor, Reports: cfg.Reports, Corrections: cfg.Corrections,
 		Schedules: cfg.Schedules, Issues: cfg.Issues, Tasks: cfg.Tasks,
 	}
-	work := &workAPI{
+	work := &work.API{
 		Floor: cfg.Floor, Schedules: cfg.Schedules, Issues: cfg.Issues, Tasks: cfg.Tasks, Messages: cfg.Messages,
 		Notes: cfg.Notes, Requests: cfg.Requests,
 	}
-	a.signals = &signalsAPI{
+	a.signals = &signals.API{
 		Accounts: cfg.Accounts, Auth: cfg.Auth, Signals: cfg.Signals, Connections: cfg.Connections, Log: cfg.Log,
 	}
-	appliance := &applianceAPI{
+	appliance := &appliance.API{
 		Accounts: cfg.Accounts, Auth: cfg.Auth, Log: cfg.Log, Closed: cfg.Closed, Gate: cfg.Gate, Ready: cfg.Ready,
 		Status: cfg.Status, Appliance: cfg.Appliance, ChangeBackups: cfg.ChangeBackups, Lines: cfg.Lines,
 		SetupCode: cfg.SetupCode, Check: cfg.Check, Compact: cfg.Compact, AcceptClock: cfg.AcceptClock,

@@ -21,6 +21,8 @@ import (
 	"opsmon/app/engine/report"
 	"opsmon/app/host/backup"
 	hostlog "opsmon/app/host/log"
+	"opsmon/app/httpapi/appliance"
+	"opsmon/app/httpapi/configuration"
 	"opsmon/app/httpapi/rest"
 	"opsmon/app/services"
 	"opsmon/kv"
@@ -148,7 +150,7 @@ func newServer(t testing.TB, o options) *server {
 	s.api = newAPI(Config{
 		Gate:     o.gate,
 		Restorer: s.restorer,
-		Backups: Backups{
+		Backups: appliance.Backups{
 			Folder: s.folder, Scheduled: func() bool { return true }, Scratch: t.TempDir(), Source: source, Prepare: func() error { return nil }, Clock: s.clock.now, Note: s.note,
 			Keeper:   backup.NewKeeper(backup.KeeperConfig{Folder: string(s.folder), Backup: from, Log: log}),
 			HandOver: func(string) error { return nil },
@@ -163,19 +165,19 @@ func newServer(t testing.TB, o options) *server {
 		BaseURL:       func() string { return "https://plant.example" },
 		Lines:         lines.Lines,
 		ChangeBackups: func(values map[string]string, _ audit.Actor) error { s.changed = values; return nil },
-		Appliance: func() Appliance {
-			return Appliance{
-				Version: "test", URLs: []string{"https://plant.example"}, Listen: []ListenPoint{{"listen", ":8443", true}}, TLS: "auto", StartedAt: new("2026-11-20T08:15:30.000Z"),
-				Clock:       ClockStatus{Now: "2026-11-20T08:15:30.000Z", Zone: "UTC +00:00", Believed: true},
-				Certificate: &ApplianceCertificate{CertificateStatus{EndsAt: "2027-12-22T08:15:30.000Z", Problems: []string{}, Hosts: []string{}, Authority: &AuthorityStatus{EndsAt: "2036-11-20T08:15:30.000Z", Pages: []string{}}}, 397},
-				Store:       &StoreStatus{Bytes: 4096}, Disk: &DiskStatus{1, 2}, Backup: ApplianceBackup{Settings: BackupSettings{At: "01:30", Every: 1, KeepDaily: 7}, Fixed: map[string]string{}},
-				Warnings: []Warning{{"disk", SeverityProblem, "It is nearly full.", "Make room."}},
+		Appliance: func() appliance.Overview {
+			return appliance.Overview{
+				Version: "test", URLs: []string{"https://plant.example"}, Listen: []appliance.ListenPoint{{Setting: "listen", Address: ":8443", TLS: true}}, TLS: "auto", StartedAt: new("2026-11-20T08:15:30.000Z"),
+				Clock:       appliance.ClockStatus{Now: "2026-11-20T08:15:30.000Z", Zone: "UTC +00:00", Believed: true},
+				Certificate: &appliance.CertificateOverview{CertificateStatus: appliance.CertificateStatus{EndsAt: "2027-12-22T08:15:30.000Z", Problems: []string{}, Hosts: []string{}, Authority: &appliance.AuthorityStatus{EndsAt: "2036-11-20T08:15:30.000Z", Pages: []string{}}}, DaysLeft: 397},
+				Store:       &appliance.StoreStatus{Bytes: 4096}, Disk: &appliance.DiskStatus{Free: 1, Total: 2}, Backup: appliance.ScheduledBackups{Settings: appliance.BackupSettings{At: "01:30", Every: 1, KeepDaily: 7}, Fixed: map[string]string{}},
+				Warnings: []appliance.Warning{{Code: "disk", Severity: appliance.SeverityProblem, Message: "It is nearly full.", Action: "Make room."}},
 			}
 		},
-		Status: func() Status {
-			return Status{
-				Store: &StoreStatus{Bytes: 4096, Version: 12}, Backup: &BackupStatus{LastAt: new("2026-11-20T01:30:00.000Z")},
-				Certificate: &CertificateStatus{EndsAt: "2027-12-22T08:15:30.000Z", Fingerprint: "3F:8A", Problems: []string{"it ends soon"}},
+		Status: func() appliance.Status {
+			return appliance.Status{
+				Store: &appliance.StoreStatus{Bytes: 4096, Version: 12}, Backup: &appliance.BackupStatus{LastAt: new("2026-11-20T01:30:00.000Z")},
+				Certificate: &appliance.CertificateStatus{EndsAt: "2027-12-22T08:15:30.000Z", Fingerprint: "3F:8A", Problems: []string{"it ends soon"}},
 			}
 		},
 	}, o.more...)
@@ -254,12 +256,12 @@ func (s *server) listAudit(accountID string, q audit.Query) (page audit.Page, er
 	return page, err
 }
 
-func (s *server) bootstrap(in BootstrapInput) (*BootstrapResult, error) {
+func (s *server) bootstrap(in configuration.BootstrapInput) (*configuration.BootstrapResult, error) {
 	draft, err := s.Accounts.Draft(account.CreateInput{ID: in.ID, Domain: in.Domain, Manifest: in.Manifest, Plant: in.Plant})
 	if err != nil {
 		return nil, err
 	}
-	result := &BootstrapResult{AccountID: draft.ID(), Email: in.Email, Warnings: draft.Warnings}
+	result := &configuration.BootstrapResult{AccountID: draft.ID(), Email: in.Email, Warnings: draft.Warnings}
 	if in.DryRun {
 		return result, nil
 	}
@@ -283,9 +285,9 @@ func (s *server) bootstrap(in BootstrapInput) (*BootstrapResult, error) {
 	return result, nil
 }
 
-func (s *server) makeAccount(domain, email string, manifest []byte) *BootstrapResult {
+func (s *server) makeAccount(domain, email string, manifest []byte) *configuration.BootstrapResult {
 	s.t.Helper()
-	result, err := s.bootstrap(BootstrapInput{Domain: domain, Email: email, Manifest: manifest, By: auth.Local("")})
+	result, err := s.bootstrap(configuration.BootstrapInput{Domain: domain, Email: email, Manifest: manifest, By: auth.Local("")})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -1,0 +1,80 @@
+package appliance
+
+import (
+	"context"
+
+	"opsmon/app/audit"
+	"opsmon/app/host/backup"
+	"opsmon/app/instant"
+)
+
+// Restorer puts backups in the place of the store.
+type Restorer interface {
+	// Restore does so and waits for it. Errors: those of package backup; Conflict.
+	Restore(ctx context.Context, in RestoreInput) (RestoreResult, error)
+	// Begin does so in the background, and State tells how it goes. Error: Conflict when one is under way.
+	Begin(in RestoreInput) (*RestoreState, error)
+	// State tells of the restore that Begin began last; nil when there was none.
+	State() *RestoreState
+}
+
+// RestoreState is a restore.
+//
+//openapi:schema Restore
+type RestoreState struct {
+	Name      string        `json:"name"` // name of the backup
+	State     string        `json:"state" schema:"enum=running|done|failed"`
+	StartedAt instant.Time  `json:"startedAt"`
+	EndedAt   *instant.Time `json:"endedAt"` // end; null while it runs
+	// Why it failed; the previous store is in place again. Empty if it did not fail.
+	Error  string         `json:"error"`
+	Result *RestoreResult `json:"result"` // result; null until it is done
+}
+
+// RestoreInput says which backup is to be restored.
+type RestoreInput struct {
+	Path       string      // name of the backup
+	Name       string      // as people know it
+	Passphrase string      // of an encrypted one
+	By         audit.Actor // who asks for it
+	Progress   func(done, total int64)
+}
+
+// RestoreResult is the result of a restore.
+//
+//openapi:schema Restored
+type RestoreResult struct {
+	MadeAt instant.Time `json:"madeAt"` // when the backup was made
+	App    string       `json:"app"`    // version of the program that made the backup
+	// Path of the previous store; empty if there was none.
+	Previous string `json:"previous"`
+	// What became of app.yaml: the backup has none; the backup's, whole; the one that was here, since the backup's
+	// lacks secrets; the backup's without its secrets, since none was here that can be used; the one that was here,
+	// since the backup's cannot be used; none, since neither can: the defaults hold from the next start.
+	Settings backup.Settings `json:"settings"`
+	// What keeps the backup's app.yaml from being used, with the line and the setting; empty when nothing does.
+	SettingsProblem string `json:"settingsProblem"`
+	// Path of the backup's app.yaml that cannot be used: mend it and make it app.yaml, or remove it; until then no
+	// signals, history, audit records and scheduled backups are removed. Empty when it can be used.
+	SettingsFile string `json:"settingsFile"`
+	// The settings changed. They take effect at the next start.
+	SettingsChanged     bool `json:"settingsChanged"`
+	CertificatesChanged bool `json:"certificatesChanged"` // the certificate authority came with the backup
+	// A new certificate authority is made, because neither the backup nor the appliance has its keys.
+	NewAuthority bool `json:"newAuthority"`
+	// What the backup omits: secrets, and files that could not be read, with the reason in brackets.
+	Omitted []string `json:"omitted"`
+	// Files that the backup's settings name and that could not be read here: the backup's are in the data directory
+	// now, and the settings name those.
+	Brought []BroughtFile `json:"brought"`
+	// Paths of files that the settings name, that cannot be read here and were not in the backup.
+	Missing []string `json:"missing"`
+}
+
+// BroughtFile is a file that came with a backup, because its settings name one that cannot be read here.
+type BroughtFile struct {
+	Setting string `json:"setting"`
+	Path    string `json:"path"` // path of the file now
+	// Path in the backup's settings; empty if they cannot be read.
+	Instead string `json:"instead"`
+}
