@@ -176,7 +176,7 @@ func TestLongReads(t *testing.T) {
 	p.Until(`document.querySelector(".listing") && document.querySelector(".results[aria-busy=false]")`)
 	p.Visit("/floor/analysis?plant=nowhere")
 	p.Until(`document.querySelector(".notice.bad")`)
-	if text := p.Text(".notice.bad"); !strings.Contains(text, "nowhere") || !strings.Contains(text, "begin anew") {
+	if text := p.Text(".notice.bad"); !strings.Contains(text, "nowhere") || !strings.Contains(text, "start over") {
 		t.Errorf("an unknown plant: %s", text)
 	}
 	p.Axe()
