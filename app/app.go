@@ -154,7 +154,7 @@ func (a *App) newServices() (*services.Services, error) {
 	set := a.cfg.Signals
 	return services.Open(services.Config{
 		Store: a.store, Clock: a.cfg.Clock, Log: a.log, Mailer: mailer, Changed: a.changed, FirstEvent: uint64(a.cfg.Clock().UnixMilli()),
-		SignalRetention: days(set.Days), WindowRetention: days(a.cfg.Windows.Days), SignalRate: set.PerSecond, Hold: a.undecided,
+		SignalRetention: days(set.Days), WindowRetention: days(a.cfg.Windows.Days), SignalRate: set.PerSecond,
 		Stations: station.Options{
 			AliveTimeout: int64(set.AliveMinutes) * time.Minute.Milliseconds(),
 			Spread:       int64(set.SpreadMinutes) * time.Minute.Milliseconds(),

@@ -142,7 +142,6 @@ var watched = map[string]struct {
 // patient is the appliance as the doctor takes it.
 func (a *App) patient(st appliance.Status) doctor.Subject {
 	s := doctor.Subject{DataDir: a.cfg.DataDir, Command: "app", Running: true, Listen: st.Listen, Certificate: shownCertificate(st.Certificate), Zones: a.zones()}
-	s.Waiting = WaitingSettings(a.cfg.DataDir)
 	if text, err := os.ReadFile(filepath.Join(a.cfg.DataDir, config.File)); err == nil { // as the next start would read it
 		s.Settings = a.cfg.Unusable(text)
 	}

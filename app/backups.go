@@ -41,7 +41,6 @@ func (a *App) newKeeper() *backup.Keeper {
 		Backup: backup.Config{Store: a.store, Version: BuildInfo().Version, Clock: a.cfg.Clock},
 		Log:    a.log,
 		Delay:  firstBackupAfter,
-		Hold:   a.undecided,
 		Before: func(cfg *backup.Config) (err error) {
 			*cfg, err = a.backupConfig()
 			return err

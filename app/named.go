@@ -1,7 +1,6 @@
 package app
 
 import (
-	"errors"
 	"os"
 	"path"
 	"path/filepath"
@@ -29,25 +28,6 @@ func (a *App) namedFiles(own []backup.File) (files []backup.File) {
 		}
 	}
 	return files
-}
-
-// unnamed returns the files of the backup whose settings cannot be read: all that take the place of nothing here.
-func (r *restore) unnamed() (files []config.NamedFile) {
-	for _, f := range config.Nameable {
-		if slices.ContainsFunc(r.prepared.Manifest.Entries, func(e backup.Entry) bool { return e.Name == f.Kept }) && !r.taken(f.Setting) {
-			files = append(files, config.NamedFile{Setting: f.Setting, Kept: f.Kept})
-		}
-	}
-	return files
-}
-
-// taken reports whether a file lies already where one that a setting names would be put: the settings that are here may
-// name it.
-func (r *restore) taken(setting string) bool {
-	return slices.ContainsFunc(config.Nameable, func(f config.NameableFile) bool {
-		_, err := os.Lstat(r.at(f.Kept))
-		return f.Setting == setting && !errors.Is(err, os.ErrNotExist)
-	})
 }
 
 // bring has those files of a backup put in place that its settings name and that cannot be read here, below the data
@@ -85,7 +65,7 @@ func (r *restore) wanted(text []byte) (files []config.NamedFile, values map[stri
 		cfg, err = config.Parse(r.cfg.DataDir, text, func(string) string { return "" })
 	}
 	if err != nil {
-		return r.unnamed(), nil // the result tells what is wrong
+		return nil, nil // it was refused before
 	}
 	entries := r.prepared.Manifest.Entries
 	missing := slices.DeleteFunc(cfg.Missing(), func(m config.MissingFile) bool { // what comes with the authority's folder does not
@@ -94,7 +74,7 @@ func (r *restore) wanted(text []byte) (files []config.NamedFile, values map[stri
 	parts, moved := map[string][]string{}, map[string]bool{}
 	for _, f := range cfg.Named() {
 		at := f.Path
-		if cfg.FixedBy(f.Setting) == "" && (r.prepared.Unusable == nil || !r.taken(f.Setting)) && slices.ContainsFunc(missing, func(m config.MissingFile) bool { return m.Setting == f.Setting }) &&
+		if cfg.FixedBy(f.Setting) == "" && slices.ContainsFunc(missing, func(m config.MissingFile) bool { return m.Setting == f.Setting }) &&
 			slices.ContainsFunc(entries, func(e backup.Entry) bool { return e.Name == f.Kept }) {
 			files, at = append(files, f), f.Kept
 			moved[f.Setting] = moved[f.Setting] || r.at(f.Kept) != f.Path

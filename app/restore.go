@@ -87,9 +87,6 @@ func (h *Host) Restore(ctx context.Context, in RestoreInput) (Restored, error) {
 		return Restored{}, err
 	}
 	r.tidy()
-	if r.wrong != nil {
-		h.log.Error("the settings of the backup that was restored cannot be used: see app doctor", slog.String("at", config.Where(r.wrong)))
-	}
 	h.log.Warn("a backup was restored", slog.String("file", in.Name), slog.Time("madeAt", r.prepared.Manifest.MadeAt), slog.String("previous", r.result.Previous))
 	return r.result, nil
 }
@@ -139,7 +136,6 @@ type restore struct {
 	cfg      config.Settings
 	prepared *backup.Prepared
 	result   Restored
-	wrong    error // what is wrong with the backup's settings, where they are now; nil = nothing
 }
 
 // prepareRestore unpacks a backup beside the store, verified and ready to take its place.
@@ -150,7 +146,7 @@ func prepareRestore(ctx context.Context, cfg config.Settings, in RestoreInput) (
 	}
 	detail := map[string]string{"madeAt": instant.Format(about.MadeAt), "app": about.App}
 	p, err := backup.Prepare(ctx, backup.RestoreConfig{
-		Path: in.Path, Passphrase: in.Passphrase, Dir: cfg.DataDir, Store: storeConfig(cfg), Usable: cfg.Unusable, Progress: in.Progress, Clock: cfg.Clock,
+		Path: in.Path, Passphrase: in.Passphrase, Dir: cfg.DataDir, Store: storeConfig(cfg), Usable: usable(cfg), WithoutSettings: in.WithoutSettings, Progress: in.Progress, Clock: cfg.Clock,
 		Transform: func(tx *kv.Tx) error {
 			if err := auth.EndSignIns(tx); err != nil {
 				return err
@@ -158,6 +154,9 @@ func prepareRestore(ctx context.Context, cfg config.Settings, in RestoreInput) (
 			return noteAll(tx, in.By, "backup.restore", in.Name, detail)
 		},
 	})
+	if errors.Is(err, backup.ErrSettings) {
+		return nil, fmt.Errorf("%w; nothing was changed. To restore without the settings of the backup, and keep those of this computer: app restore --without-settings", err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +186,6 @@ func (r *restore) swap() (undo func() error, err error) {
 	}
 	after, _ := os.ReadFile(r.at(config.File))
 	r.result.SettingsChanged = string(before) != string(after)
-	r.tellUnusable()
 	r.result.MadeAt, r.result.App, r.result.Previous, r.result.Settings, r.result.Omitted = instant.Of(m.MadeAt), m.App, swapped.Previous, swapped.Settings, append([]string{}, m.Omitted...)
 	for _, name := range m.Omitted {
 		if strings.HasPrefix(name, CertificateDir+"/") {
@@ -205,34 +203,25 @@ func (r *restore) swap() (undo func() error, err error) {
 	return swapped.Undo, nil
 }
 
-// tellUnusable returns what is wrong with the backup's settings, and where they are now.
-func (r *restore) tellUnusable() {
-	wrong, setting := r.prepared.Unusable, (*config.Error)(nil)
-	if wrong == nil {
-		return
-	}
-	r.result.SettingsFile = r.at(backup.SettingsBeside)
-	if errors.As(wrong, &setting) {
-		if at, found := strings.CutPrefix(setting.Origin, r.at(config.File)); found {
-			wrong = &config.Error{Origin: r.result.SettingsFile + at, Err: setting.Err}
+// usable returns why an app.yaml of a text cannot be used where some settings hold. The error names the line, and not the
+// file, which is in the backup.
+func usable(cfg config.Settings) func(text []byte) error {
+	return func(text []byte) error {
+		err, setting := cfg.Unusable(text), (*config.Error)(nil)
+		if !errors.As(err, &setting) {
+			return err
 		}
+		_, line, _ := strings.Cut(setting.Origin, config.File)
+		if line = strings.TrimSpace(line); line == "" {
+			return setting.Err
+		}
+		return &config.Error{Origin: line, Err: setting.Err}
 	}
-	r.wrong, r.result.SettingsProblem = wrong, wrong.Error()
-}
-
-// WaitingSettings returns the path of settings that came with a backup, could not be used and wait for somebody in a
-// data directory; "" when there are none.
-func WaitingSettings(dataDir string) string {
-	path := filepath.Join(dataDir, backup.SettingsBeside)
-	if _, err := os.Lstat(path); err != nil {
-		return ""
-	}
-	return path
 }
 
 // handOver gives what root has restored to the owner of the data directory.
 func (r *restore) handOver(m backup.Manifest) error {
-	names := []string{backup.SettingsBeside}
+	var names []string
 	for _, e := range m.Entries {
 		names = append(names, e.Name)
 	}

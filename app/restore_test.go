@@ -288,7 +288,7 @@ func TestRestoreDamaged(t *testing.T) {
 		t.Errorf("status %d of a damaged store", status)
 	}
 	out, stderr, status := apptest.Command(t, "restore", path, "--yes", "--data-dir", cfg.DataDir)
-	if status != 0 || !strings.Contains(stderr, "cannot be read") || !strings.Contains(out, "The service goes on with it.") {
+	if status != 0 || !strings.Contains(stderr, "cannot be read") || !strings.Contains(out, "The service continues with it.") {
 		t.Errorf("status %d: %s%s", status, out, stderr)
 	}
 	if status := r.request(t, "GET", "/account", key, ""); status != 200 {

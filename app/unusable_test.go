@@ -3,20 +3,20 @@ package app
 import (
 	"bytes"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/host/backup"
 	"opsmon/app/host/config"
 	"opsmon/app/test/apptest"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // unusables are settings that this program cannot use, by what it says of them after the file's name.
@@ -40,85 +40,109 @@ func backedUpWith(t *testing.T, text, passphrase string) string {
 	return path
 }
 
-// TestRestoreUnusableSettings: a backup whose settings cannot be used comes back to an empty machine all the same, which
-// then keeps to itself. What is wrong is told, and the text waits beside.
-func TestRestoreUnusableSettings(t *testing.T) {
+// TestRestoreRefusesUnusableSettings: a backup whose settings cannot be used here is refused before anything is changed, with
+// the line. Without its settings it is restored, also to an empty machine.
+func TestRestoreRefusesUnusableSettings(t *testing.T) {
 	apptest.Long(t)
-	for want, text := range unusables {
+	for line, text := range unusables {
 		for _, passphrase := range []string{"", "correct horse"} {
 			path := backedUpWith(t, text, passphrase)
-			cfg := testConfig(t)
-			got, err := Restore(t.Context(), cfg, RestoreInput{Path: path, Name: "x", Passphrase: passphrase})
-			beside := filepath.Join(cfg.DataDir, backup.SettingsBeside)
-			if err != nil || got.Settings != backup.SettingsDefault || got.SettingsFile != beside || !strings.Contains(got.SettingsProblem, beside+want) || got.SettingsChanged {
-				t.Fatalf("%q: %+v, %v", text, got, err)
-			}
-			if info, err := os.Stat(beside); err != nil || runtime.GOOS != "windows" && info.Mode() != 0o600 || apptest.ReadIn(t, cfg.DataDir, backup.SettingsBeside) != text {
-				t.Errorf("%q: %v, %v", text, info, err)
-			}
-			now, err := config.Load(cfg.DataDir, os.Getenv)
-			if err := errors.Join(err, now.Check()); err != nil || now.Listen != "127.0.0.1:8080" || now.InsecureHTTP || now.ClearListen != "" || now.MQTT.Listen != "" || now.MQTT.InsecureListen() != "" {
-				t.Errorf("%q: afterwards %+v holds, %v", text, now, err)
-			}
-			a, _ := opened(t, cfg)
-			if users := emails(t, a); users != "it@northgate.example" {
-				t.Errorf("%q: the users are %s", text, users)
-			}
-			if err := a.Close(); err != nil {
-				t.Fatal(err)
+			in := RestoreInput{Path: path, Name: "x", Passphrase: passphrase}
+			for _, had := range []bool{false, true} {
+				cfg := testConfig(t)
+				if had {
+					a, _ := opened(t, cfg)
+					if err := a.Close(); err != nil {
+						t.Fatal(err)
+					}
+					apptest.WriteIn(t, cfg.DataDir, config.File, "logLevel: warn\n")
+				}
+				before := tree(t, cfg.DataDir)
+				_, err := Restore(t.Context(), cfg, in)
+				if !errors.Is(err, backup.ErrSettings) || !strings.Contains(err.Error(), strings.TrimPrefix(line, ":")) || strings.Contains(err.Error(), cfg.DataDir) || !strings.Contains(err.Error(), "--without-settings") {
+					t.Fatalf("%q: %v", text, err)
+				}
+				if diff := cmp.Diff(before, tree(t, cfg.DataDir)); diff != "" {
+					t.Errorf("%q, had a store %v: (-before +after) %s", text, had, diff)
+				}
+				in := in
+				in.WithoutSettings = true
+				got, err := Restore(t.Context(), cfg, in)
+				if err != nil || got.Settings != backup.SettingsLeft || got.SettingsChanged || len(got.Brought) > 0 {
+					t.Fatalf("%q: %+v, %v", text, got, err)
+				}
+				now, err := os.ReadFile(filepath.Join(cfg.DataDir, config.File))
+				if had && string(now) != "logLevel: warn\n" || !had && !errors.Is(err, os.ErrNotExist) {
+					t.Errorf("%q: app.yaml is %q, %v", text, now, err)
+				}
+				a, _ := opened(t, cfg)
+				if users := emails(t, a); users != "it@northgate.example" {
+					t.Errorf("%q: the users are %s", text, users)
+				}
+				if err := a.Close(); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
 	}
 }
 
-// TestRestoreKeepsUsableSettings: settings that are here and can be used stay, whether a service runs or not; those that are
-// not make room.
-func TestRestoreKeepsUsableSettings(t *testing.T) {
+// tree returns the content of the files of a data directory by name. Locks are not part of it.
+func tree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil || filepath.Ext(path) == ".lock" || path == dir {
+			return err
+		}
+		name, _ := filepath.Rel(dir, path)
+		if e.IsDir() {
+			files[name+"/"] = ""
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		files[name] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// TestRunningServiceRefusesUnusableSettings: a service that runs keeps its store and settings, and goes on.
+func TestRunningServiceRefusesUnusableSettings(t *testing.T) {
 	apptest.Long(t)
 	path := backedUpWith(t, "smtp:\n  hots: mail\n  password: hunter2\n", "correct horse")
 	in := RestoreInput{Path: path, Name: "x", Passphrase: "correct horse"}
-	for _, here := range []string{"logLevel: warn\n", "nmae: plant\n"} {
-		for _, runs := range []bool{true, false} {
-			cfg := testConfig(t)
-			var log bytes.Buffer
-			r := serve(t, cfg, func(h *Host) { h.log = slog.New(slog.NewTextHandler(&log, nil)) })
-			apptest.WriteIn(t, cfg.DataDir, config.File, here)
-			if _, err := r.services.Auth.AddUser(auth.Local("northgate"), "lead@northgate.example", auth.Member); err != nil {
-				t.Fatal(err)
-			}
-			var got Restored
-			var err error
-			if runs {
-				got, err = r.host.Restore(t.Context(), in)
-			} else if err = r.stop(); err == nil {
-				got, err = Restore(t.Context(), cfg, in)
-			}
-			usable := strings.HasPrefix(here, "log")
-			want, now := backup.SettingsUnusable, here
-			if !usable {
-				want, now = backup.SettingsDefault, ""
-			}
-			if err != nil || got.Settings != want || got.SettingsChanged == usable || !strings.Contains(got.SettingsProblem, "unknown key smtp.hots") {
-				t.Errorf("%q, running %v: %+v, %v", here, runs, got, err)
-			}
-			if text, err := os.ReadFile(filepath.Join(cfg.DataDir, config.File)); string(text) != now || err != nil && usable {
-				t.Errorf("%q, running %v: app.yaml is %q, %v", here, runs, text, err)
-			}
-			if names := namesIn(cfg.DataDir); !usable && !slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, config.File+".before-restore-") }) {
-				t.Errorf("%q, running %v: there are %v", here, runs, names)
-			}
-			after := r.host.app.Load()
-			if !runs {
-				after, _ = opened(t, cfg)
-				defer after.Close()
-			}
-			if users := emails(t, after); strings.Contains(users, "lead@") {
-				t.Errorf("%q, running %v: the users are %s", here, runs, users)
-			}
-			if err := r.stop(); err != nil || runs && !strings.Contains(log.String(), backup.SettingsBeside+" line 2") || strings.Contains(log.String(), "hots") {
-				t.Errorf("%q, running %v: the log: %s, %v", here, runs, &log, err)
-			}
-		}
+	cfg := testConfig(t)
+	var log bytes.Buffer
+	r := serve(t, cfg, func(h *Host) { h.log = slog.New(slog.NewTextHandler(&log, nil)) })
+	apptest.WriteIn(t, cfg.DataDir, config.File, "logLevel: warn\n")
+	if _, err := r.services.Auth.AddUser(auth.Local("northgate"), "lead@northgate.example", auth.Member); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.host.Restore(t.Context(), in); !errors.Is(err, backup.ErrSettings) || !strings.Contains(err.Error(), "line 2: unknown key smtp.hots") {
+		t.Errorf("%v", err)
+	}
+	if users := emails(t, r.host.app.Load()); !strings.Contains(users, "lead@") {
+		t.Errorf("after the refusal the users are %s", users)
+	}
+	in.WithoutSettings = true
+	if got, err := r.host.Restore(t.Context(), in); err != nil || got.Settings != backup.SettingsLeft {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if users := emails(t, r.host.app.Load()); strings.Contains(users, "lead@") {
+		t.Errorf("after the restore the users are %s", users)
+	}
+	if text := apptest.ReadIn(t, cfg.DataDir, config.File); text != "logLevel: warn\n" {
+		t.Errorf("app.yaml is %q", text)
+	}
+	if err := r.stop(); err != nil || strings.Contains(log.String(), "hots") {
+		t.Errorf("%v, the log: %s", err, &log)
 	}
 }
 
@@ -146,114 +170,36 @@ func TestUnusableBeside(t *testing.T) {
 	}
 }
 
-// TestUnusableNamed: a backup that is made while app.yaml cannot be read has the files that the service was started with, and
-// they come with it, but in the place of none that the settings here may name.
-func TestUnusableNamed(t *testing.T) {
+// TestRestoreWithoutNamedFiles: without the settings the files stay in the backup that they name.
+func TestRestoreWithoutNamedFiles(t *testing.T) {
 	apptest.Long(t)
 	a, cfg, etc := naming(t)
-	if err := a.Close(); err != nil {
-		t.Fatal(err)
-	}
-	read, err := config.Load(cfg.DataDir, os.Getenv)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, _ = opened(t, read)
-	whole := apptest.ReadIn(t, cfg.DataDir, config.File)
-	apptest.WriteIn(t, cfg.DataDir, config.File, whole+"nmae: plant\n")
-	unread := backedUp(t, a, "correct horse")
-	apptest.WriteIn(t, cfg.DataDir, config.File, whole+"auditDays: 3\n")
-	refused := backedUp(t, a, "correct horse")
+	path := backedUp(t, a, "correct horse")
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
 	}
 	for name := range namedText {
 		removed(t, etc, name)
 	}
-	for path, named := range map[string]bool{unread: false, refused: true} {
-		there := testConfig(t)
-		in := RestoreInput{Path: path, Name: "x", Passphrase: "correct horse"}
-		got, err := Restore(t.Context(), there, in)
-		if err != nil || len(got.Brought) != 5 || got.Brought[0].Path != filepath.Join(there.DataDir, "files", "tls.crt") || (got.Brought[0].Instead != "") != named {
-			t.Fatalf("%+v, %v", got, err)
-		}
-		if apptest.ReadIn(t, there.DataDir, "files/tls.key") != "its key" || strings.Contains(apptest.ReadIn(t, there.DataDir, backup.SettingsBeside), "files/tls.key") != named {
-			t.Errorf("named %v: %s", named, apptest.ReadIn(t, there.DataDir, backup.SettingsBeside))
-		}
-		apptest.WriteIn(t, there.DataDir, "files/tls.key", "another key")
-		apptest.WriteIn(t, there.DataDir, config.File, "tls: files/tls.crt,files/tls.key\n")
-		if got, err = Restore(t.Context(), there, in); err != nil || len(got.Brought) != 0 || apptest.ReadIn(t, there.DataDir, "files/tls.key") != "another key" {
-			t.Errorf("over settings that name them: %+v, %v", got, err)
+	there := testConfig(t)
+	in := RestoreInput{Path: path, Name: "x", Passphrase: "correct horse", WithoutSettings: true}
+	got, err := Restore(t.Context(), there, in)
+	if err != nil || len(got.Brought) > 0 || len(got.Missing) > 0 || got.Settings != backup.SettingsLeft {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	for name := range tree(t, there.DataDir) {
+		if name == config.File || strings.HasPrefix(name, config.FilesDir) {
+			t.Errorf("%s came with the backup", name)
 		}
 	}
-}
-
-// TestUnusableKeepsData: no audit records are removed as long as settings wait that may say it is kept longer.
-func TestUnusableKeepsData(t *testing.T) {
-	dir := t.TempDir()
-	inBubble(t, func(t *testing.T) {
-		cfg := testConfig(t)
-		cfg.DataDir, cfg.AuditDays = dir, 30
-		a, _ := opened(t, cfg)
-		defer a.Close()
-		count := func() int {
-			page, err := a.auditList("northgate", audit.Query{Limit: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return page.Total
-		}
-		had := count()
-		apptest.WriteIn(t, dir, backup.SettingsBeside, "nmae: plant\n")
-		for day := range 40 {
-			if err := a.upkeep(t.Context()); err != nil {
-				t.Fatal(day, err)
-			}
-			time.Sleep(24 * time.Hour)
-		}
-		if n := count(); n < had || had == 0 {
-			t.Errorf("%d of %d audit records are left", n, had)
-		}
-		removed(t, dir, backup.SettingsBeside)
-		if err := a.upkeep(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if n := count(); n >= had {
-			t.Errorf("%d of %d audit records are left", n, had)
-		}
-	})
-}
-
-// TestUnusableHolds: as long as settings wait, no backup goes that they may keep; what no setting rules goes as ever. Then
-// retention holds again.
-func TestUnusableHolds(t *testing.T) {
-	h := newHousehold(t)
-	h.signIn()
-	apptest.WriteIn(t, h.cfg.DataDir, backup.SettingsBeside, "backup:\n  keepDaily: 60\nnmae: plant\n")
-	for day := range 20 {
-		apptest.WriteIn(t, h.cfg.BackupDir(), h.now.AddDate(0, 0, day-20).Format("app-20060102T150405Z.backup"), "a backup")
-	}
-	all := h.audited()
-	h.hours(31 * 24)
-	if n := h.audited(); n < all || h.sessions() != 0 {
-		t.Errorf("%d of %d audit records are left and %d sessions", n, all, h.sessions())
-	}
-	for _, waits := range []bool{true, false} {
-		if !waits {
-			removed(t, h.cfg.DataDir, backup.SettingsBeside)
-		}
-		h.now = h.now.Add(time.Minute)
-		if _, err := h.keeper.Make(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if list, err := backup.List(h.cfg.BackupDir()); err != nil || (len(list) == 21) != waits {
-			t.Errorf("waiting %v: %d backups are left, %v", waits, len(list), err)
-		}
+	text, err := backup.ReadSettings(t.Context(), path, "correct horse")
+	if want := apptest.ReadIn(t, cfg.DataDir, config.File); err != nil || string(text) != want {
+		t.Errorf("the settings in the backup are %q, want %q, %v", text, want, err)
 	}
 }
 
 // TestBackupTellsUnusable: a backup that is made while app.yaml cannot be used is noted by the list of backups and the log, and
-// what is wrong by the warnings, as is what waits of a restored one. The reason, which may hold what was typed in a wrong
+// what is wrong by the warnings. The reason, which may hold what was typed in a wrong
 // place, is not in the clear.
 func TestBackupTellsUnusable(t *testing.T) {
 	cfg := testConfig(t)
@@ -268,7 +214,6 @@ func TestBackupTellsUnusable(t *testing.T) {
 		t.Errorf("with good settings: status %d, %+v; %s", status, made, log.String())
 	}
 	apptest.WriteIn(t, cfg.DataDir, config.File, "smtp:\n  password: *hunter2\n")
-	apptest.WriteIn(t, cfg.DataDir, backup.SettingsBeside, "x: y\n")
 	if status := r.result(t, "POST", "/backup", "", &made); status != 200 || !made.UnusableSettings || !strings.Contains(log.String(), "cannot be used") || !strings.Contains(log.String(), config.File) || strings.Contains(log.String(), "hunter2") {
 		t.Errorf("status %d, %+v; %s", status, made, log.String())
 	}
@@ -294,7 +239,7 @@ func TestBackupTellsUnusable(t *testing.T) {
 			told++
 		}
 	}
-	if told != 2 {
+	if told != 1 {
 		t.Errorf("%+v", is.Warnings)
 	}
 }

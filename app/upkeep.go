@@ -51,22 +51,17 @@ func (a *App) keepUp(ctx context.Context) {
 
 // upkeep removes what has had its time: expired sessions, links and keys, signals, what stations did, what people did
 // and said, keys of requests that were done, and audit records past their retention. What one room cannot remove keeps
-// no other from it. What signals.days, windows.days and auditDays rule stays while it is undecided.
+// no other from it.
 func (a *App) upkeep(ctx context.Context) error {
 	now, believed, err := a.believe()
 	if err != nil || !believed {
 		return err
 	}
-	err = errors.Join(a.services.Auth.Sweep(now), a.services.Signals.Sweep(ctx), a.services.Floor.Sweep(ctx), a.services.Requests.Sweep(ctx), a.services.Tasks.Sweep(ctx, now), a.services.Messages.Sweep(ctx, now))
-	if a.undecided() {
-		return err
-	}
-	return errors.Join(err, a.services.History.Sweep(ctx), a.services.Issues.Sweep(ctx), a.services.Schedules.Sweep(ctx, now), a.trimAudit(ctx, now))
+	return errors.Join(
+		a.services.Auth.Sweep(now), a.services.Signals.Sweep(ctx), a.services.Floor.Sweep(ctx), a.services.Requests.Sweep(ctx),
+		a.services.Tasks.Sweep(ctx, now), a.services.Messages.Sweep(ctx, now), a.services.History.Sweep(ctx), a.services.Issues.Sweep(ctx), a.services.Schedules.Sweep(ctx, now), a.trimAudit(ctx, now),
+	)
 }
-
-// undecided tells that settings of a backup wait, which may say that things are kept for longer than by those that
-// hold.
-func (a *App) undecided() bool { return WaitingSettings(a.cfg.DataDir) != "" }
 
 // trimAudit removes the audit records of all accounts that are past their retention.
 func (a *App) trimAudit(ctx context.Context, now time.Time) error {

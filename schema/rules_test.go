@@ -139,7 +139,7 @@ var rules = map[string][]rule{
 	"tablet-create": {{"name", []string{`"x"`, long(64)}, []string{`""`, long(65), `1`, `null`}}, r("role", `"operator" "readonly" "supervisor"`, `"admin" "member" null`),
 		r("stationCodes", `["A"] ["A","B"]`, `[] null "A" [1]`)},
 	"backup-verify":  {{"passphrase", []string{`"x"`, long(1024)}, []string{`""`, long(1025), `1`, `null`}}},
-	"backup-restore": {someText("confirm"), {"passphrase", []string{`"x"`, long(1024)}, []string{`""`, long(1025), `1`, `null`}}},
+	"backup-restore": {someText("confirm"), {"passphrase", []string{`"x"`, long(1024)}, []string{`""`, long(1025), `1`, `null`}}, r("withoutSettings", `true false`, `null "true" 1`)},
 	"device-create": {{"name", []string{`"x"`, `"gw_1-A"`, ascii(64)}, []string{`""`, ascii(65), `"a b"`, `"a/b"`, `"é"`, `1`, `null`}},
 		r("stationCodes", `["A"] ["A","B"]`, `[] null "A" [1]`)},
 	"schedule-write": {{"id", []string{`"x"`, long(64)}, []string{`""`, long(65), `1`, `null`}}, {"stationCode", []string{`"x"`, long(32)}, []string{`""`, long(33), `1`, `null`}},

@@ -67,7 +67,7 @@ app.yaml names (the plant's own certificate and key, passwords).`,
 			return e.with(false, func(c *client) error {
 				out, err := e.makeBackup(ctx, c, file, secret, overwrite)
 				if out.UnusableSettings {
-					fmt.Fprintln(e.stderr, "WARNING: the settings cannot be used, neither after a restore nor by the next start of the service. To see what is wrong: app doctor"+e.dirFlag())
+					fmt.Fprintln(e.stderr, "WARNING: the settings cannot be used: the next start of the service and a restore of this backup will refuse them. To see what is wrong: app doctor"+e.dirFlag())
 				}
 				if err != nil || file == "-" {
 					return err
@@ -245,14 +245,27 @@ type described struct {
 
 func (e *env) inspectBackup() *cobra.Command {
 	var passphrase passphraseFlag
+	var settings bool
 	cmd := &cobra.Command{
 		Use: "inspect FILE", Short: "Show a backup's description without verifying it", Args: cobra.ExactArgs(1),
 		Long: `Shows when the backup was made, by which version, and its content. For an encrypted backup the content is shown only
-if its passphrase is given.`,
-		Example: "  app backup inspect plant.backup --passphrase-file secret.txt",
+if its passphrase is given. With --settings only the app.yaml in the backup is written, as it is.`,
+		Example: `  app backup inspect plant.backup --passphrase-file secret.txt
+  app backup inspect plant.backup --settings > app.yaml`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			secret, err := passphrase.given(e)
 			if err != nil {
+				return err
+			}
+			if settings {
+				text, err := backup.ReadSettings(cmd.Context(), args[0], secret)
+				if err == nil && text == nil {
+					err = fmt.Errorf("%s has no app.yaml", args[0])
+				}
+				if err != nil {
+					return err
+				}
+				_, err = e.stdout.Write(text)
 				return err
 			}
 			m, err := backup.Inspect(args[0], secret)
@@ -262,6 +275,7 @@ if its passphrase is given.`,
 			return e.print(described{args[0], false, m, instant.Of(m.MadeAt)}, func(w io.Writer) { describe(w, m) })
 		},
 	}
+	cmd.Flags().BoolVar(&settings, "settings", false, "write the app.yaml in the backup, and nothing else")
 	passphrase.flag(cmd)
 	return cmd
 }

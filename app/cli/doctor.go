@@ -95,7 +95,6 @@ func (e *env) subject() (*doctor.Subject, error) {
 
 // settings adds the settings.
 func (e *env) settings(s *doctor.Subject) config.Settings {
-	s.Waiting = app.WaitingSettings(s.DataDir)
 	cfg, err := config.Load(e.dataDir, e.getenv)
 	if err == nil {
 		err = cfg.Check()

@@ -26,16 +26,22 @@ import (
 
 func (e *env) restore() *cobra.Command {
 	var to string
-	var yes bool
+	var yes, withoutSettings bool
 	var passphrase passphraseFlag
 	cmd := &cobra.Command{
 		Use: "restore FILE", Short: "Restore a backup, also while the service runs", Args: cobra.ExactArgs(1),
-		Long: `Verifies the backup, shows what is in it and what would be lost, asks, unless the data directory is empty, and puts it in the place of the store. A running
-service answers 503 for that moment and then goes on with what was restored. What was there before is kept beside it, and
-comes back by itself when the service does not get ready. API keys stay valid; sessions, one-time links and the pairing of
-tablets end.`,
+		Long: `Verifies the backup, shows what is in it and what would be lost, asks, unless the data directory is empty, and replaces the
+store. A running service answers 503 for that moment and then continues with the restored store. The previous store is
+kept next to it, and comes back by itself when the service does not get ready. API keys stay valid; sessions, one-time
+links and the pairing of tablets end.
+
+A backup whose app.yaml cannot be used on this computer is refused, and nothing is changed. With --without-settings it is
+restored without its app.yaml and the files that it names: those of this computer stay, or the defaults apply. Before
+the service starts, set in app.yaml how long data is kept (signals.days, windows.days, auditDays, backup): what is older
+than the settings say is removed. To see the settings in the backup: app backup inspect FILE --settings`,
 		Example: `  app restore /mnt/usb/plant.backup
-  app restore plant.backup --to /srv/app-copy`,
+  app restore plant.backup --to /srv/app-copy
+  app restore plant.backup --without-settings`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("to") {
 				if to == "" {
@@ -55,16 +61,17 @@ tablets end.`,
 			if err := e.confirmRestore(ctx, args[0], m, yes); err != nil {
 				return err
 			}
-			r, err := e.putBack(ctx, args[0], secret)
+			r, err := e.restoreFile(ctx, args[0], secret, withoutSettings)
 			if err != nil {
 				return err
 			}
-			return e.print(r, func(w io.Writer) { e.tellRestored(w, r) })
+			return e.print(r, func(w io.Writer) { e.describeRestored(w, r) })
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&to, "to", "", "data `directory` to restore to, instead of --data-dir; created if missing")
 	f.BoolVar(&yes, "yes", false, "do not ask")
+	f.BoolVar(&withoutSettings, "without-settings", false, "leave the settings in the backup")
 	passphrase.flag(cmd)
 	return cmd
 }
@@ -77,14 +84,14 @@ func (e *env) confirmRestore(ctx context.Context, file string, m backup.Manifest
 	fmt.Fprintf(w, "%s is whole. It was made at %s (%s) by app %s.\n", file, instant.Format(m.MadeAt), ago(time.Since(m.MadeAt)), m.App)
 	switch {
 	case err != nil:
-		fmt.Fprintf(w, "The present store in %s cannot be read (%v); it is kept beside the restored one.\n", e.dataDir, err)
+		fmt.Fprintf(w, "The present store in %s cannot be read (%v); it is kept next to the restored one.\n", e.dataDir, err)
 	case had == nil:
 		fmt.Fprintf(w, "There is no store in %s yet.\n", e.dataDir)
 	default:
 		fmt.Fprintf(w, "\n")
 		rows := lost(has, had)
 		table(w, "WHAT\tIN THE BACKUP\tNOW", len(rows), func(i int) []any { return rows[i][:] })
-		fmt.Fprintf(w, "\nAll that was changed and all that came of machines after the backup will be lost. The present store of %s is kept beside it.\n", e.dataDir)
+		fmt.Fprintf(w, "\nAll that was changed and all that came of machines after the backup will be lost. The present store of %s is kept next to it.\n", e.dataDir)
 	}
 	if yes || e.nothingToLose() {
 		return nil
@@ -124,11 +131,11 @@ func (e *env) present() (map[string]int, error) {
 type restored struct {
 	File string `json:"file"`
 	app.Restored
-	ServiceRuns bool `json:"serviceRuns"` // it goes on with what was restored
+	ServiceRuns bool `json:"serviceRuns"` // and continues with the restored store
 }
 
-// putBack has the running service restore a file, or does so itself when none runs.
-func (e *env) putBack(ctx context.Context, file, passphrase string) (restored, error) {
+// restoreFile makes the running service restore a backup, or restores it itself when none runs.
+func (e *env) restoreFile(ctx context.Context, file, passphrase string, withoutSettings bool) (restored, error) {
 	r := restored{File: file}
 	tell, end := e.progress("Restoring")
 	defer end()
@@ -139,17 +146,18 @@ func (e *env) putBack(ctx context.Context, file, passphrase string) (restored, e
 		if err != nil {
 			return r, err
 		}
-		err = c.restore(ctx, file, passphrase, tell, &r.Restored)
+		err = c.restore(ctx, file, passphrase, withoutSettings, tell, &r.Restored)
 		return r, errors.Join(err, c.close())
 	}
 	if errors.Is(err, control.ErrNotRunning) {
 		cfg, err := e.readConfig()
-		if err != nil { // it may be what is to be mended
+		if err != nil { // the restore may replace the settings
 			cfg = config.Defaults()
 			cfg.DataDir = e.dataDir
 		}
 		r.Restored, err = app.Restore(ctx, cfg, app.RestoreInput{
 			Path: file, Name: filepath.Base(file), Passphrase: passphrase, By: auth.Local("").Actor(), Progress: tell,
+			WithoutSettings: withoutSettings,
 		})
 		return r, err
 	}
@@ -159,37 +167,41 @@ func (e *env) putBack(ctx context.Context, file, passphrase string) (restored, e
 	c := &client{http: channel}
 	defer channel.CloseIdleConnections()
 	r.ServiceRuns = true
-	return r, c.restore(ctx, file, passphrase, tell, &r.Restored)
+	return r, c.restore(ctx, file, passphrase, withoutSettings, tell, &r.Restored)
 }
 
 // restore sends a backup to be restored.
-func (c *client) restore(ctx context.Context, file, passphrase string, tell func(done, total int64), out *app.Restored) error {
-	f, size, err := backup.OpenWhole(ctx, file) // with what it shares with others in its folder
+func (c *client) restore(
+	ctx context.Context, file, passphrase string, withoutSettings bool, tell func(done, total int64), out *app.Restored,
+) error {
+	f, size, err := backup.OpenWhole(ctx, file) // with the parts that backups of its folder share
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	header := sent(file, passphrase)
 	header["Content-Type"] = "application/octet-stream"
-	return c.stream(ctx, streaming{path: "/local/restore", header: header, body: f, size: size, progress: tell}, out)
+	path := "/local/restore"
+	if withoutSettings {
+		path += "?withoutsettings=true"
+	}
+	return c.stream(ctx, streaming{path: path, header: header, body: f, size: size, progress: tell}, out)
 }
 
-// broughtText describes what the restore did with a file from the backup that the settings name. unnamed
-// says that they do not name it yet.
-func broughtText(f app.BroughtFile, settings string, unnamed bool) string {
+// restoredFile describes a file that came with the backup because its settings name it. unnamed is whether they do not
+// name its new place.
+func restoredFile(f app.BroughtFile, unnamed bool) string {
 	switch {
-	case f.Instead == "":
-		return fmt.Sprintf("%s came with the backup: name it in %s.", f.Path, settings)
 	case unnamed:
 		return fmt.Sprintf("%s came with the backup, since %s cannot be read here: name it in app.yaml, which could not be changed.", f.Path, f.Instead)
 	case f.Path == f.Instead:
 		return f.Path + " came with the backup."
 	}
-	return fmt.Sprintf("%s came with the backup, since %s cannot be read here, and %s names it now.", f.Path, f.Instead, settings)
+	return fmt.Sprintf("%s came with the backup, since %s cannot be read here, and app.yaml names it now.", f.Path, f.Instead)
 }
 
-// tellRestored returns what was done and what is left to do.
-func (e *env) tellRestored(w io.Writer, r restored) {
+// describeRestored writes what was done and what is left to do.
+func (e *env) describeRestored(w io.Writer, r restored) {
 	fmt.Fprintf(w, "Restored: %s now has the store of %s.\n", e.dataDir, instant.Format(r.MadeAt.Time))
 	if r.Previous != "" {
 		fmt.Fprintf(w, "The store that was there before is kept as %s\n", r.Previous)
@@ -203,13 +215,13 @@ func (e *env) tellRestored(w io.Writer, r restored) {
 	case r.NewAuthority:
 		fmt.Fprintln(w, "The backup lacks the keys of the plant's certificate authority: with tls: auto a new one is made, which devices must trust again.")
 	case r.CertificatesChanged:
-		fmt.Fprintln(w, "The plant's certificate authority came with the backup: devices that trust it go on doing so.")
+		fmt.Fprintln(w, "The plant's certificate authority came with the backup: devices that trust it still do.")
 	}
 	switch {
 	case r.ServiceRuns && (r.SettingsChanged || r.CertificatesChanged):
-		fmt.Fprintln(w, "The service goes on with the restored store. Settings and certificates hold from its next start.")
+		fmt.Fprintln(w, "The service continues with the restored store. Settings and certificates apply from its next start.")
 	case r.ServiceRuns:
-		fmt.Fprintln(w, "The service goes on with it.")
+		fmt.Fprintln(w, "The service continues with it.")
 	default:
 		fmt.Fprintf(w, "No service runs on it. Start it, or run: app serve%s\n", e.dirFlag())
 	}
@@ -217,7 +229,6 @@ func (e *env) tellRestored(w io.Writer, r restored) {
 
 // printSettings writes how the restore changed app.yaml and the files that it names.
 func (e *env) printSettings(w io.Writer, r restored) {
-	named := config.File
 	switch r.Settings {
 	case backup.SettingsRestored:
 		if r.SettingsChanged {
@@ -229,21 +240,12 @@ func (e *env) printSettings(w io.Writer, r restored) {
 		fmt.Fprintf(w, "app.yaml came with the backup, which lacks %s: set what is needed again.\n", list(r.Omitted))
 	case backup.SettingsAbsent:
 		if slices.Contains(r.Omitted, config.File) {
-			fmt.Fprintln(w, "The backup lacks app.yaml, since nobody could say what in it is a secret when it was made: set what is needed again.")
+			fmt.Fprintln(w, "The backup lacks app.yaml, because it could not be used when the backup was made, and may hold a secret: set what is needed again.")
 		}
-	case backup.SettingsUnusable, backup.SettingsDefault:
-		named = r.SettingsFile
-		holds := "The app.yaml that was here stays."
-		if r.Settings == backup.SettingsDefault {
-			holds = "There is no other that can be used, so the defaults hold from the next start: the service is reached on this machine alone then, unless flags or the environment say otherwise."
-		}
-		fmt.Fprintf(w, "THE SETTINGS OF THE BACKUP CANNOT BE USED: %s.\n%s No signals, history, audit records and scheduled backups are removed until you mend %s and make it %s, or remove it; then start the service anew.\n",
-			r.SettingsProblem, holds, r.SettingsFile, filepath.Join(filepath.Dir(r.SettingsFile), config.File))
-		if len(r.Omitted) > 0 {
-			fmt.Fprintf(w, "The backup lacks %s.\n", list(r.Omitted))
-		}
+	case backup.SettingsLeft:
+		fmt.Fprintln(w, "The settings were left in the backup: those of this computer apply.")
 	}
 	for _, f := range r.Brought {
-		fmt.Fprintln(w, f.Setting+": "+broughtText(f, named, slices.Contains(r.Missing, f.Instead)))
+		fmt.Fprintln(w, f.Setting+": "+restoredFile(f, slices.Contains(r.Missing, f.Instead)))
 	}
 }

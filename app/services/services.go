@@ -38,7 +38,6 @@ type Config struct {
 	SignalRetention time.Duration // of signals; 0 = signal.DefaultRetention
 	WindowRetention time.Duration // of what is computed from them, and of schedules and stops; 0 = history.DefaultRetention
 	SignalRate      int           // signals a second of one device; 0 = signal.DefaultRate
-	Hold            func() bool   // while it returns true no signal is removed for its age; nil = never
 	Stations        station.Options
 	FirstEvent      uint64 // number of the first event
 
@@ -121,7 +120,7 @@ func (s *Services) openAccounts(cfg Config) (err error) {
 func (s *Services) openFloor(cfg Config) (err error) {
 	s.Events = event.NewHub(cfg.FirstEvent)
 	s.Signals, err = signal.NewLog(signal.Config{
-		Store: cfg.Store, Clock: cfg.Clock, Log: cfg.Log, Retention: cfg.SignalRetention, Hold: cfg.Hold, Rate: cfg.SignalRate,
+		Store: cfg.Store, Clock: cfg.Clock, Log: cfg.Log, Retention: cfg.SignalRetention, Rate: cfg.SignalRate,
 		Appended: func(list []signal.Signal) { s.Floor.Arrived(list) },
 		Room:     func(account, source string) bool { return s.Floor.Room(account, source) },
 		Meter:    func(account, code string) bool { return s.Floor.Meter(account, code) },

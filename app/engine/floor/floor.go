@@ -171,11 +171,7 @@ func (f *Floor) started(accountID string) *worker {
 }
 
 // Sweep removes entries of the ledger that are older than the state from which the oldest stored signals are computed.
-// While signals are held, it removes nothing.
 func (f *Floor) Sweep(ctx context.Context) error {
-	if f.cfg.Signals.Held() {
-		return nil
-	}
 	oldest := f.now() - f.cfg.Signals.Retention().Milliseconds()
 	oldest -= oldest % day
 	return ledger.Prune(ctx, f.cfg.Store, func(tx *kv.Tx, account, station string) (int64, bool, error) {

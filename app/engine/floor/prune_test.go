@@ -64,11 +64,6 @@ func TestTheLedgerIsPrunedWithTheSignals(t *testing.T) {
 	if err := r.Signals.Pack(); err != nil {
 		t.Fatal(err)
 	}
-	r.Held = true
-	if err := r.Floor.Sweep(t.Context()); err != nil || ledgerOf(t, r) != before {
-		t.Errorf("held: of %d records %d are left, %v", before, ledgerOf(t, r), err)
-	}
-	r.Held = false
 	for _, sweep := range []func(context.Context) error{r.Signals.Sweep, r.History.Sweep, r.Floor.Sweep, r.Floor.Sweep} {
 		if err := sweep(t.Context()); err != nil {
 			t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 // The kinds of failure, matched by errors.Is. Failures of the operating system carry their own, such as fs.ErrNotExist.
 var (
 	ErrDamaged    = errors.New("damaged")                                                  // the content differs from what was written
+	ErrSettings   = errors.New("cannot be used on this computer")                          // the backup's app.yaml
 	ErrNewer      = errors.New("made by a newer version of the program")                   // of the format, or of the store
 	ErrPassphrase = errors.New("the passphrase does not fit")                              // or missing
 	ErrWeak       = errors.New("the passphrase is too short")                              // to encrypt with

@@ -22,7 +22,6 @@ type KeeperConfig struct {
 	Delay  time.Duration                // from the start of Run to the first backup at the earliest
 	Before func(cfg *Config) error      // sets what may change between backups, such as the passphrase. May be nil
 	Done   func(r Result, failed error) // called after each backup, except those that ctx ended. May be nil
-	Hold   func() bool                  // while it returns true, no backup is removed, because Policy is not the chosen one. May be nil
 }
 
 // Keeper makes scheduled backups, removes old ones, and reports its status.
@@ -47,9 +46,6 @@ func NewKeeper(cfg KeeperConfig) *Keeper {
 	}
 	if cfg.Done == nil {
 		cfg.Done = func(Result, error) {}
-	}
-	if cfg.Hold == nil {
-		cfg.Hold = func() bool { return false }
 	}
 	k := &Keeper{cfg: cfg, clock: cfg.Backup.Clock, wake: make(chan struct{}, 1), schedule: cfg.Schedule, policy: cfg.Policy}
 	k.start = k.clock()
@@ -160,14 +156,10 @@ func (k *Keeper) make(ctx context.Context) (Result, error) {
 	return r, err
 }
 
-// clean removes backups that the policy does not keep, given that need bytes will be added, unless removal is on hold.
+// clean removes backups that the policy does not keep, given that need bytes will be added.
 // It also removes what killed processes left.
 func (k *Keeper) clean(need int64) {
-	var removed []Kept
-	var err error
-	if !k.cfg.Hold() {
-		removed, err = Prune(k.cfg.Folder, k.keeping(), need, k.clock())
-	}
+	removed, err := Prune(k.cfg.Folder, k.keeping(), need, k.clock())
 	for _, b := range removed {
 		k.cfg.Log.Info("old backup removed", slog.String("file", b.Name))
 	}

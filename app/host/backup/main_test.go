@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 		fatal(err)
 	case "restore":
 		_, err := Restore(context.Background(), RestoreConfig{
-			Path: os.Getenv("BACKUP_TEST_FILE"), Dir: os.Getenv("BACKUP_TEST_DIR"), Store: storeConfig(""), Usable: refusesWrong, step: dieAt,
+			Path: os.Getenv("BACKUP_TEST_FILE"), Dir: os.Getenv("BACKUP_TEST_DIR"), Store: storeConfig(""), Usable: refusesWrong, step: dieAt, WithoutSettings: os.Getenv("BACKUP_TEST_WITHOUT_SETTINGS") != "",
 		})
 		fatal(err)
 	}

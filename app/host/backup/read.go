@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"filippo.io/age"
 
@@ -393,6 +394,36 @@ func inspect(path, passphrase string) (Manifest, error) {
 	defer f.Close()
 	return o.manifest, o.misfit
 }
+
+// ReadSettings verifies a backup and returns the text of its app.yaml; nil: it has none. Errors: as of Verify.
+func ReadSettings(ctx context.Context, path, passphrase string) (text []byte, err error) {
+	var b bytes.Buffer
+	m, err := readAll(ctx, path, passphrase, func(e Entry) (sink, error) {
+		if e.Name == settingsName {
+			return textSink{&b}, nil
+		}
+		return discard{}, nil
+	}, nil)
+	if err != nil {
+		return nil, during("read "+path, err)
+	}
+	if !slices.ContainsFunc(m.Entries, func(e Entry) bool { return e.Name == settingsName }) {
+		return nil, nil
+	}
+	return append([]byte{}, b.Bytes()...), nil
+}
+
+// textSink collects an entry's content.
+type textSink struct{ *bytes.Buffer }
+
+// Add implements sink.
+func (t textSink) Add(content []byte) error { t.Write(content); return nil }
+
+// Finish implements sink.
+func (textSink) Finish(Entry, Manifest) error { return nil }
+
+// Close implements sink.
+func (textSink) Close() error { return nil }
 
 // VerifyConfig says which backup to verify.
 type VerifyConfig struct {

@@ -25,25 +25,22 @@ type RestoreConfig struct {
 	Progress  func(done, total int64) // as in Config. May be nil
 	Clock     func() time.Time        // nil = time.Now
 
-	// Usable says what keeps an app.yaml of a text from being used. Such a one from the backup takes the place of
-	// nothing, and such a one that is there makes room. nil = every text can be used.
+	// Usable returns why an app.yaml of a text cannot be used. One in the backup is refused, and a present one is replaced
+	// even by one without secrets. nil = every text can be used.
 	Usable func(text []byte) error
+	// WithoutSettings leaves the backup's app.yaml in the backup.
+	WithoutSettings bool
 
 	step func(name string) // called between the steps, so that a test can stop there
 }
-
-// SettingsBeside is the name that a backup's app.yaml gets in the data directory when it cannot be used. It lies there
-// until somebody mends it and puts it in place, or removes it, or until the settings of a later backup are put in
-// place.
-const SettingsBeside = settingsName + ".from-backup"
 
 // Prepared is a backup unpacked beside what it is to replace, verified and brought to this program's version. It must
 // be ended with Swap or Discard.
 type Prepared struct {
 	Manifest Manifest // of the backup; Leave takes entries out
-	Unusable error    // what keeps its app.yaml from being used; nil when nothing does, or it has none
 
 	cfg    RestoreConfig
+	left   bool // app.yaml stays in the backup, as asked
 	unlock func() error
 }
 
@@ -52,8 +49,8 @@ const newDir = "restore.new"
 
 // Prepare unpacks a backup into the data directory, beside the store and without touching it, so the service may run
 // meanwhile. It verifies the backup, runs the migrations that its store lacks and Transform on it, and checks the
-// result. Errors: ErrDamaged with the part; ErrNewer; ErrPassphrase; ErrBusy; ErrNoRoom; those of a migration and of
-// the disk; ctx's own.
+// result. Errors: ErrDamaged with the part; ErrNewer; ErrPassphrase; ErrSettings; ErrBusy; ErrNoRoom; those of a
+// migration and of the disk; ctx's own.
 func Prepare(ctx context.Context, cfg RestoreConfig) (*Prepared, error) {
 	p, err := prepare(ctx, cfg)
 	return p, during("restore "+cfg.Path, err)
@@ -121,7 +118,7 @@ func (p *Prepared) unpack(ctx context.Context) error {
 		return err
 	}
 	p.cfg.step("unpacked")
-	if err := errors.Join(p.adapt(store), p.judge()); err != nil {
+	if err := errors.Join(p.checkSettings(), p.adapt(store)); err != nil {
 		return err
 	}
 	p.cfg.step("adapted")
@@ -157,16 +154,24 @@ func (p *Prepared) adapt(path string) error {
 	return errors.Join(err, s.Close())
 }
 
-// judge reports whether the unpacked app.yaml, if there is one, can be used.
-func (p *Prepared) judge() error {
+// checkSettings refuses an unpacked app.yaml that cannot be used, unless it is to stay in the backup.
+func (p *Prepared) checkSettings() error {
 	text, err := os.ReadFile(filepath.Join(p.cfg.Dir, newDir, settingsName))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	if err == nil {
-		p.Unusable = p.cfg.Usable(text)
+	if err != nil {
+		return err
 	}
-	return err
+	if p.cfg.WithoutSettings {
+		p.Leave(settingsName)
+		p.left = true
+		return nil
+	}
+	if err := p.cfg.Usable(text); err != nil {
+		return &Error{Part: settingsName, Kind: ErrSettings, Err: err}
+	}
+	return nil
 }
 
 // Leave keeps an entry from being put in place: what has its name in the data directory stays as it is.
@@ -238,13 +243,12 @@ const (
 	SettingsRestored Settings = "restored" // the backup's, whole
 	SettingsKept     Settings = "kept"     // the backup's lacks secrets: the one in the data directory stays
 	SettingsRedacted Settings = "redacted" // the backup's lacks secrets, and there was none that can be used: Manifest.Omitted must be set again
-	SettingsUnusable Settings = "unusable" // the backup's cannot be used and is SettingsBeside: the one in the data directory stays
-	SettingsDefault  Settings = "default"  // the backup's cannot be used and is SettingsBeside, and there was none that can: there is none now
+	SettingsLeft     Settings = "left"     // the backup's stays there, as asked: the one in the data directory stays, if there is one
 )
 
 // Swap puts what Prepare has unpacked in the place of what is there, which is kept as NAME.before-restore-TIME. The
 // service must not run. Killed at any step, the next Recover ends what was begun. A redacted app.yaml does not replace
-// one that is there and can be used, and one that cannot be used replaces none. Errors: ErrInUse, after which Swap may
+// one that is there and can be used. Errors: ErrInUse, after which Swap may
 // be called again or Discard; those of the disk.
 func (p *Prepared) Swap() (Restored, error) {
 	r, err := p.swap()
@@ -254,13 +258,14 @@ func (p *Prepared) Swap() (Restored, error) {
 func (p *Prepared) swap() (r Restored, err error) {
 	stamp := p.cfg.Clock().UTC().Format(stampLayout)
 	r = Restored{Manifest: p.Manifest, Settings: SettingsAbsent, dir: p.cfg.Dir}
+	if p.left {
+		r.Settings = SettingsLeft
+	}
 	var moves []move
 	put := func(name, new string) {
 		m := move{Name: name, New: new}
 		if file.Exists(filepath.Join(p.cfg.Dir, filepath.FromSlash(name))) {
 			m.Keep = unusedName(p.cfg.Dir, name+".before-restore-"+stamp)
-		} else if new == "" {
-			return
 		}
 		moves = append(moves, m)
 		r.undo = append(r.undo, move{Name: name, New: m.Keep, Keep: unusedName(p.cfg.Dir, name+".failed-restore-"+stamp)})
@@ -271,16 +276,8 @@ func (p *Prepared) swap() (r Restored, err error) {
 	for _, e := range p.Manifest.Entries {
 		name := e.Name
 		if name == settingsName {
-			switch r.Settings = p.settle(e.Kind); r.Settings {
-			case SettingsKept:
+			if r.Settings = p.settle(e.Kind); r.Settings == SettingsKept {
 				continue
-			case SettingsRestored, SettingsRedacted:
-				put(SettingsBeside, "") // of an earlier restore: nobody needs it any more
-			case SettingsUnusable:
-				name = SettingsBeside
-			case SettingsDefault:
-				put(settingsName, "")
-				name = SettingsBeside
 			}
 		}
 		put(name, newDir+"/"+e.Name)
@@ -296,10 +293,6 @@ func (p *Prepared) settle(kind Kind) Settings {
 	text, err := os.ReadFile(filepath.Join(p.cfg.Dir, settingsName))
 	stays := err == nil && p.cfg.Usable(text) == nil // one that nobody can read is of no use
 	switch {
-	case p.Unusable != nil && stays:
-		return SettingsUnusable
-	case p.Unusable != nil:
-		return SettingsDefault
 	case kind == KindRedacted && stays:
 		return SettingsKept
 	case kind == KindRedacted:

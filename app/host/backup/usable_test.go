@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -21,31 +20,29 @@ func refusesWrong(text []byte) error {
 	return nil
 }
 
-// TestUnusableSettings: settings that cannot be used take the place of nothing. The store is restored all the same, the
-// backup's text is put beside, and what is here holds when it can be used. What waits of an earlier restore makes room, also for
-// settings that can be used. All of it can be undone.
+// TestUnusableSettings: settings that cannot be used are refused, and nothing is changed. Without them the backup is restored,
+// and those that are here stay. A backup that lacks secrets replaces settings that are here only if those cannot be used.
 func TestUnusableSettings(t *testing.T) {
-	const redacted, earlier = "listen: wrong\nsmtp:\n  password: hunter2\n", "of an earlier restore"
+	const redacted = "listen: wrong\nsmtp:\n  password: hunter2\n"
 	for _, c := range []struct {
-		has, here string // "" = none
-		want      Settings
-		now       string // app.yaml afterwards; "" = none
-		beside    string // likewise of the backup's text
-		later     bool   // the backup was made by a version that could use its settings
+		has, here string   // "" = none
+		want      Settings // "": refused
+		now       string   // app.yaml afterwards; "" = none
+		later     bool     // the backup was made by a version that could use its settings
 	}{
-		{"listen: wrong\n", "", SettingsDefault, "", "listen: wrong\n", false},
-		{"listen: wrong\n", "listen: here\n", SettingsUnusable, "listen: here\n", "listen: wrong\n", false},
-		{"listen: wrong\n", "name: wrong\n", SettingsDefault, "", "listen: wrong\n", false},
-		{redacted, "listen: here\n", SettingsUnusable, "listen: here\n", "listen: wrong\nsmtp: {}\n", true},
-		{redacted, "", SettingsDefault, "", "listen: wrong\nsmtp: {}\n", true},
-		{"smpt: # wrong\n  password: hunter2\n", "", SettingsRedacted, "smpt: {}\n", "", true}, // what is wrong is gone
-		{"listen: new\nsmtp:\n  password: hunter2\n", "listen: wrong\n", SettingsRedacted, "listen: new\nsmtp: {}\n", "", false},
-		{"listen: new\n", "listen: wrong\n", SettingsRestored, "listen: new\n", "", false},
+		{"listen: wrong\n", "", "", "", false},
+		{"listen: wrong\n", "listen: here\n", "", "listen: here\n", false},
+		{"listen: wrong\n", "name: wrong\n", "", "name: wrong\n", false},
+		{redacted, "listen: here\n", "", "listen: here\n", true},
+		{redacted, "", "", "", true},
+		{"smpt: # wrong\n  password: hunter2\n", "", SettingsRedacted, "smpt: {}\n", true}, // what is wrong is gone
+		{"listen: new\nsmtp:\n  password: hunter2\n", "listen: wrong\n", SettingsRedacted, "listen: new\nsmtp: {}\n", false},
+		{"listen: new\n", "listen: wrong\n", SettingsRestored, "listen: new\n", false},
 		// Nobody can say what is a secret.
-		{redacted, "listen: here\n", SettingsAbsent, "listen: here\n", earlier, false},
-		{"smtp:\n  hunter2 # wrong\n", "", SettingsAbsent, "", earlier, false},
-		{"SMTP:\n  wrong hunter2:\n", "", SettingsAbsent, "", earlier, false},
-		{"wrong:\n  Password hunter2:\n", "", SettingsAbsent, "", earlier, false},
+		{redacted, "listen: here\n", SettingsAbsent, "listen: here\n", false},
+		{"smtp:\n  hunter2 # wrong\n", "", SettingsAbsent, "", false},
+		{"SMTP:\n  wrong hunter2:\n", "", SettingsAbsent, "", false},
+		{"wrong:\n  Password hunter2:\n", "", SettingsAbsent, "", false},
 	} {
 		t.Run(c.has+" over "+c.here, func(t *testing.T) {
 			from, dir := t.TempDir(), t.TempDir()
@@ -65,21 +62,26 @@ func TestUnusableSettings(t *testing.T) {
 			if c.here != "" {
 				writeFile(t, in(settingsName), c.here)
 			}
-			writeFile(t, in(SettingsBeside), earlier)
 			at := time.Date(2026, 11, 20, 8, 15, 30, 0, time.UTC)
-			r, err := Restore(t.Context(), RestoreConfig{Path: path, Dir: dir, Store: storeConfig(""), Usable: refusesWrong, Clock: func() time.Time { return at }})
-			if err != nil || r.Settings != c.want {
+			cfg := RestoreConfig{Path: path, Dir: dir, Store: storeConfig(""), Usable: refusesWrong, Clock: func() time.Time { return at }}
+			r, err := Restore(t.Context(), cfg)
+			if c.want == "" {
+				if !errors.Is(err, ErrSettings) || !strings.Contains(err.Error(), "app.yaml: cannot be used on this computer: line 1: wrong") {
+					t.Fatalf("%+v, %v", r, err)
+				}
+				expectText(t, in(settingsName), c.here)
+				if file.Exists(in(storeName)) || file.Exists(in(newDir)) {
+					t.Error("the refused backup left something")
+				}
+				cfg.WithoutSettings = true
+				if r, err = Restore(t.Context(), cfg); err != nil || r.Settings != SettingsLeft {
+					t.Fatalf("without settings: %+v, %v", r, err)
+				}
+			} else if err != nil || r.Settings != c.want {
 				t.Fatalf("%+v, %v", r, err)
 			}
 			expectContent(t, contentOf(t, dir), fresh)
 			expectText(t, in(settingsName), c.now)
-			if c.beside != earlier {
-				expectText(t, in(SettingsBeside+".before-restore-20261120T081530Z"), earlier)
-			}
-			expectText(t, in(SettingsBeside), c.beside)
-			if info, err := os.Stat(in(SettingsBeside)); err != nil && c.beside != "" || runtime.GOOS != "windows" && c.want == SettingsDefault && info.Mode() != 0o600 {
-				t.Errorf("%v, %v", info, err)
-			}
 			if c.now != c.here && c.here != "" {
 				expectText(t, in(settingsName+".before-restore-20261120T081530Z"), c.here)
 			}
@@ -87,7 +89,6 @@ func TestUnusableSettings(t *testing.T) {
 				t.Fatal(err)
 			}
 			expectText(t, in(settingsName), c.here)
-			expectText(t, in(SettingsBeside), earlier)
 			if file.Exists(in(storeName)) {
 				t.Error("the store stays")
 			}
@@ -103,19 +104,16 @@ func expectText(t *testing.T, path, want string) {
 	}
 }
 
-// TestKilledUnusable kills a restore whose settings cannot be used, over others that cannot, at each step. The next start
-// has the old store and settings, or the new store, no settings, and the backup's beside.
-func TestKilledUnusable(t *testing.T) {
+// TestKilledWithoutSettings kills a restore without the settings of the backup at each step. The next start has the old store
+// or the new one, and the settings that were here.
+func TestKilledWithoutSettings(t *testing.T) {
 	from := t.TempDir()
 	s := openStore(t, from)
 	fill(t, s, 0, 50)
 	writeFile(t, filepath.Join(from, settingsName), "listen: wrong\n")
 	path := made(t, Config{Store: s})
 	fresh := content(t, s)
-	steps := []string{
-		"begun", "unpacked", "adapted", "journal written", "journal", "kept app.db", "moved app.db", "kept app.yaml", "moved app.yaml",
-		"kept " + SettingsBeside, "moved " + SettingsBeside, "moved", "journal removed",
-	}
+	steps := []string{"begun", "unpacked", "adapted", "journal written", "journal", "kept app.db", "moved app.db", "moved", "journal removed"}
 	for i, step := range steps {
 		t.Run(step, func(t *testing.T) {
 			t.Parallel()
@@ -126,45 +124,14 @@ func TestKilledUnusable(t *testing.T) {
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
-			writeFile(t, filepath.Join(dir, settingsName), "name: wrong\n")
-			expectKilled(t, child("restore", dir, path, "BACKUP_TEST_STEP="+step))
+			writeFile(t, filepath.Join(dir, settingsName), "name: here\n")
+			expectKilled(t, child("restore", dir, path, "BACKUP_TEST_STEP="+step, "BACKUP_TEST_WITHOUT_SETTINGS=1"))
 			if i < slices.Index(steps, "journal") {
 				expectContent(t, contentOf(t, dir), old)
-				expectText(t, filepath.Join(dir, settingsName), "name: wrong\n")
-				expectText(t, filepath.Join(dir, SettingsBeside), "")
-				return
+			} else {
+				expectContent(t, contentOf(t, dir), fresh)
 			}
-			expectContent(t, contentOf(t, dir), fresh)
-			expectText(t, filepath.Join(dir, settingsName), "")
-			expectText(t, filepath.Join(dir, SettingsBeside), "listen: wrong\n")
-			if kept, err := filepath.Glob(filepath.Join(dir, settingsName+".before-restore-*")); err != nil || len(kept) != 1 || readFile(t, kept[0]) != "name: wrong\n" {
-				t.Errorf("%v, %v", kept, err)
-			}
-		})
-	}
-}
-
-// TestKilledOverWaiting kills a restore of good settings, over an empty directory in which others wait, at each step that
-// follows the journal. The next start has the good ones, and nothing waits.
-func TestKilledOverWaiting(t *testing.T) {
-	from := t.TempDir()
-	s := openStore(t, from)
-	fill(t, s, 0, 50)
-	writeFile(t, filepath.Join(from, settingsName), "listen: good\n")
-	path := made(t, Config{Store: s})
-	fresh := content(t, s)
-	for _, step := range []string{"journal", "moved app.db", "moved app.yaml", "kept " + SettingsBeside, "moved " + SettingsBeside, "moved", "journal removed"} {
-		t.Run(step, func(t *testing.T) {
-			t.Parallel()
-			dir := t.TempDir()
-			writeFile(t, filepath.Join(dir, SettingsBeside), "listen: wrong\n")
-			expectKilled(t, child("restore", dir, path, "BACKUP_TEST_STEP="+step))
-			expectContent(t, contentOf(t, dir), fresh)
-			expectText(t, filepath.Join(dir, settingsName), "listen: good\n")
-			expectText(t, filepath.Join(dir, SettingsBeside), "")
-			if kept, err := filepath.Glob(filepath.Join(dir, SettingsBeside+".before-restore-*")); err != nil || len(kept) != 1 || readFile(t, kept[0]) != "listen: wrong\n" {
-				t.Errorf("%v, %v", kept, err)
-			}
+			expectText(t, filepath.Join(dir, settingsName), "name: here\n")
 		})
 	}
 }

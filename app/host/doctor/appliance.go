@@ -68,10 +68,6 @@ func (e *exam) unready(found []Finding) []Finding {
 func (e *exam) settings(context.Context) []Finding {
 	var found []Finding
 	at := filepath.Join(e.DataDir, "app.yaml")
-	if e.Waiting != "" {
-		found = append(found, wrong("the settings of a backup that was restored could not be used and wait as "+e.Waiting+"; others hold, and no signals, history, audit records and scheduled backups are removed until then",
-			"mend that file and make it "+at+", or remove it to stay with what holds now; then: app restart"))
-	}
 	if e.Settings != nil {
 		return append(found, wrong(e.Settings.Error(), "mend that setting in "+at+", then: app restart"))
 	}

@@ -35,7 +35,6 @@ type Subject struct {
 	Command  string  // how to call app, with --data-dir: "app --data-dir /srv/app"
 	Settings error   // the problem of the settings; nil = none
 	Missing  []error // problems of the files that they name
-	Waiting  string  // path of settings that came with a backup and could not be used; "" = there are none
 
 	Listen      string // address and port; "" = not known
 	ClearListen string // of the unencrypted port; "" = none

@@ -88,8 +88,9 @@ func (api *API) backupRoutes() []rest.Route {
 				About: "Replaces the store with the backup's. Every change since the backup is lost, in all " +
 					"accounts. The backup is verified first; then requests get 503 for a moment. API keys are " +
 					"valid as they were in the backup; sessions, one-time links and tablets end. The previous " +
-					"store is kept, and is put back automatically if the service does not get ready. `GET " +
-					"/backup` shows the progress.",
+					"store is kept, and is put back automatically if the service does not get ready. A backup " +
+					"whose settings cannot be used on this computer is refused, unless `withoutSettings` leaves " +
+					"them out. `GET /backup` shows the progress.",
 				Answer: "The restore has begun.", Body: schema.BackupRestore, Form: openapi.FormResult, Gives: "Restore",
 				Also: []int{404, 409},
 				Sample: `{"name":"app-20261120T013000Z.backup","state":"running",
@@ -359,8 +360,9 @@ func passphraseField(err error) error {
 // restoreBackup answers POST /backup/{name}/restore: it begins, and GET /backup tells how it goes.
 func (api *API) restoreBackup(c *rest.Call) (rest.Reply, error) {
 	var in struct {
-		Confirm    string `json:"confirm"`
-		Passphrase string `json:"passphrase"`
+		Confirm         string `json:"confirm"`
+		Passphrase      string `json:"passphrase"`
+		WithoutSettings bool   `json:"withoutSettings"`
 	}
 	if err := c.Decode(schema.BackupRestore, false, &in); err != nil {
 		return rest.Reply{}, err
@@ -389,7 +391,9 @@ func (api *API) restoreBackup(c *rest.Call) (rest.Reply, error) {
 	if api.Restorer == nil {
 		return rest.Reply{}, errdefs.New(errdefs.Unavailable, "no service runs that could restore a backup")
 	}
-	state, err := api.Restorer.Begin(RestoreInput{Path: path, Name: name, Passphrase: passphrase, By: c.Principal.Actor()})
+	state, err := api.Restorer.Begin(RestoreInput{
+		Path: path, Name: name, Passphrase: passphrase, By: c.Principal.Actor(), WithoutSettings: in.WithoutSettings,
+	})
 	if err != nil {
 		return rest.Reply{}, err
 	}

@@ -70,7 +70,7 @@ func (api *API) LocalRoutes() []rest.Route {
 		{Method: post, Path: "/local/backup", Handle: api.localBackup, AnyAccount: true},
 		{Method: post, Path: "/local/backup/keep", Handle: api.localKeepBackup, AnyAccount: true},
 		{Method: post, Path: "/local/backup/upgrade", Handle: api.localUpgradeBackup, AnyAccount: true},
-		{Method: post, Path: "/local/restore", Handle: api.localRestore, Storeless: true},
+		{Method: post, Path: "/local/restore", Handle: api.localRestore, Storeless: true, Query: []string{"withoutsettings"}},
 		{Method: get, Path: "/local/check", Handle: api.localCheck, AnyAccount: true},
 	}
 }

@@ -195,7 +195,9 @@ func (api *API) localRestore(c *rest.Call) (rest.Reply, error) {
 	if err != nil {
 		return rest.Reply{}, backupError(err)
 	}
-	in := RestoreInput{Path: path, Name: name, Passphrase: passphrase, By: c.Principal.Actor()}
+	in := RestoreInput{
+		Path: path, Name: name, Passphrase: passphrase, By: c.Principal.Actor(), WithoutSettings: c.On("withoutsettings"),
+	}
 	return rest.Reply{Stream: func(ctx context.Context, out *control.Stream) (any, error) {
 		defer os.Remove(path)
 		in.Progress = out.Progress
@@ -218,7 +220,7 @@ func backupError(err error) error {
 		{backup.ErrNotReady, errdefs.Unavailable}, {backup.ErrNoRoom, errdefs.Unavailable},
 		{backup.ErrNotFound, errdefs.NotFound}, {backup.ErrName, errdefs.Invalid}, {backup.ErrPassphrase, errdefs.Invalid}, {backup.ErrWeak, errdefs.Conflict},
 		{backup.ErrExists, errdefs.Conflict}, {backup.ErrBusy, errdefs.Conflict}, {backup.ErrInUse, errdefs.Conflict},
-		{backup.ErrLast, errdefs.Conflict}, {backup.ErrNewer, errdefs.Conflict}, {backup.ErrDamaged, errdefs.Conflict},
+		{backup.ErrSettings, errdefs.Conflict}, {backup.ErrLast, errdefs.Conflict}, {backup.ErrNewer, errdefs.Conflict}, {backup.ErrDamaged, errdefs.Conflict},
 	} {
 		if errors.Is(err, known.target) {
 			return &errdefs.Error{Kind: known.kind, Message: err.Error()}

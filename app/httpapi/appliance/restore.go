@@ -38,6 +38,8 @@ type RestoreInput struct {
 	Passphrase string      // of an encrypted one
 	By         audit.Actor // who asks for it
 	Progress   func(done, total int64)
+	// WithoutSettings leaves the settings of the backup, and the files that they name, in the backup.
+	WithoutSettings bool
 }
 
 // RestoreResult is the result of a restore.
@@ -50,13 +52,8 @@ type RestoreResult struct {
 	Previous string `json:"previous"`
 	// What became of app.yaml: the backup has none; the backup's, whole; the one that was here, since the backup's
 	// lacks secrets; the backup's without its secrets, since none was here that can be used; the one that was here,
-	// since the backup's cannot be used; none, since neither can: the defaults hold from the next start.
+	// since the backup's was left out on request.
 	Settings backup.Settings `json:"settings"`
-	// What keeps the backup's app.yaml from being used, with the line and the setting; empty when nothing does.
-	SettingsProblem string `json:"settingsProblem"`
-	// Path of the backup's app.yaml that cannot be used: mend it and make it app.yaml, or remove it; until then no
-	// signals, history, audit records and scheduled backups are removed. Empty when it can be used.
-	SettingsFile string `json:"settingsFile"`
 	// The settings changed. They take effect at the next start.
 	SettingsChanged     bool `json:"settingsChanged"`
 	CertificatesChanged bool `json:"certificatesChanged"` // the certificate authority came with the backup
@@ -74,7 +71,6 @@ type RestoreResult struct {
 // BroughtFile is a file that came with a backup, because its settings name one that cannot be read here.
 type BroughtFile struct {
 	Setting string `json:"setting"`
-	Path    string `json:"path"` // path of the file now
-	// Path in the backup's settings; empty if they cannot be read.
-	Instead string `json:"instead"`
+	Path    string `json:"path"`    // path of the file now
+	Instead string `json:"instead"` // path in the backup's settings
 }

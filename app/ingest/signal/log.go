@@ -44,9 +44,7 @@ type Config struct {
 	Clock     func() time.Time // nil = time.Now
 	Log       *slog.Logger
 	Retention time.Duration // 0 = DefaultRetention
-	// while true, nothing is removed because of Retention, whose setting may be wrong; nil = never
-	Hold func() bool
-	Rate int // signals per second that one sender may send; 0 = DefaultRate
+	Rate      int           // signals per second that one sender may send; 0 = DefaultRate
 	// Meter reports whether a station is an energy meter, of which only electrical values count; nil = no station is.
 	// It must not block.
 	Meter func(account, station string) bool
@@ -100,9 +98,6 @@ func NewLog(cfg Config) (*Log, error) {
 	}
 	if cfg.Retention == 0 {
 		cfg.Retention = DefaultRetention
-	}
-	if cfg.Hold == nil {
-		cfg.Hold = func() bool { return false }
 	}
 	if cfg.Rate == 0 {
 		cfg.Rate = DefaultRate

@@ -202,27 +202,6 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// TestHold checks that only ids are removed while Hold returns true.
-func TestHold(t *testing.T) {
-	r := newRig(t)
-	s := beat("F0", monday, 1)
-	s.ID = "1"
-	r.append(s)
-	r.must(r.Pack())
-	r.now.Store(monday + DefaultRetention.Milliseconds() + 2*instant.DayMs)
-	held := true
-	r.cfg.Hold = func() bool { return held }
-	r.must(r.Sweep(t.Context()))
-	if !r.Held() || len(r.of("F0", Day(monday))) != 1 || r.count("ids") != 0 {
-		t.Errorf("held: %d signals and %d ids are left", len(r.of("F0", Day(monday))), r.count("ids"))
-	}
-	held = false
-	r.must(r.Sweep(t.Context()))
-	if n := len(r.of("F0", Day(monday))); n != 0 {
-		t.Errorf("%d signals are left", n)
-	}
-}
-
 // TestRetention checks that days are removed when they are completely beyond the retention, for every station and
 // account.
 func TestRetention(t *testing.T) {

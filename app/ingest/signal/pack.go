@@ -258,8 +258,8 @@ func exchangeParts(tx *kv.Tx, keys []partKey, parted [][]byte) error {
 	return nil
 }
 
-// Sweep removes expired ids and, unless Hold prevents it, signals and senders beyond the retention: the parts of days
-// that ended before, and senders that have sent nothing since. Errors: those of the store and ctx.
+// Sweep removes expired ids, and signals and senders beyond the retention: the parts of days that ended before, and
+// senders that have sent nothing since. Errors: those of the store and ctx.
 func (l *Log) Sweep(ctx context.Context) error {
 	now := l.cfg.Clock()
 	if err := l.sweepIDs(ctx, now.Add(-idMemory).UnixMilli()); err != nil {
@@ -267,9 +267,6 @@ func (l *Log) Sweep(ctx context.Context) error {
 	}
 	l.packing.Lock()
 	defer l.packing.Unlock()
-	if l.Held() {
-		return nil
-	}
 	first := Day(now.Add(-l.cfg.Retention).UnixMilli())
 	if err := l.noteSwept(first*instant.DayMs, false); err != nil {
 		return fmt.Errorf("store the time before which signals are removed: %w", err)

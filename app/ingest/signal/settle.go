@@ -203,6 +203,3 @@ func (l *Log) Last(account, station string) (day int64, ok bool, err error) {
 
 // Retention returns how long signals are retained.
 func (l *Log) Retention() time.Duration { return l.cfg.Retention }
-
-// Held reports whether removal because of Retention is suspended, also for other data with the same retention.
-func (l *Log) Held() bool { return l.cfg.Hold() }

@@ -133,7 +133,7 @@ func TestWindows(t *testing.T) {
 	m.app(t, 0, "check")
 	m.app(t, 0, "compact")
 	m.app(t, 1, "user", "add", "nobody", "--role", "member")
-	m.restores(t, "Restored running", "The service goes on with it.")
+	m.restores(t, "Restored running", "The service continues with it.")
 	m.app(t, 1, "serve", "--listen", "127.0.0.1:0")
 
 	if err := service.Process.Signal(os.Interrupt); err != nil { // Wine converts it to Ctrl-C

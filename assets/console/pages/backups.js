@@ -327,6 +327,12 @@ async function restore({ ctx, load, again }, backup) {
     fields: () => [
       { name: "confirm", label: "Type the name of the backup", hint: backup.name, required: true, autofocus: true },
       ...passphrase(backup),
+      {
+        name: "withoutSettings",
+        label: "Without the settings of the backup",
+        kind: "boolean",
+        hint: "For a backup whose settings cannot be used on this computer. It keeps its own.",
+      },
     ],
     send: (values) => post(`/backup/${encodeURIComponent(backup.name)}/restore`, clean(values)),
   });
@@ -362,16 +368,9 @@ function restoreNotice(last) {
     return html`<div class="notice bad" role="alert"><strong>Restoring ${last.name} failed.</strong> ${sentence({ message: last.error })} What was there before is in its place.</div>`;
   if (!last.endedAt)
     return html`<div class="notice wait" role="status"><strong>${last.name} is being restored.</strong> Begun ${ago(last.startedAt)}.</div>`;
-  return html`<div class=${last.result?.settingsProblem ? "notice wait" : "notice ok"}><strong>${last.name} was restored</strong> ${ago(last.endedAt)}. The store has the state of ${time(last.result?.madeAt)}.
+  return html`<div class="notice ok"><strong>${last.name} was restored</strong> ${ago(last.endedAt)}. The store has the state of ${time(last.result?.madeAt)}.
     ${last.result?.newAuthority ? "The certificate authority is a new one: devices must trust it again (page /trust)." : nothing}
-    ${settingsNotice(last.result)}
-    ${last.result?.brought.length ? html`<p>${last.result.settingsProblem ? "Files that those settings name came with the backup:" : "The settings name files that cannot be read on this machine. Those that came with the backup are used instead from the next start:"}</p><ul>${last.result.brought.map(({ setting, path, instead }) => html`<li>${setting}: <code class="wrap">${path}</code>${instead ? html` instead of <code class="wrap">${instead}</code>` : nothing}</li>`)}</ul>` : nothing}
+    ${last.result?.settings === "left" ? "The settings were left in the backup: those of this computer apply." : nothing}
+    ${last.result?.brought.length ? html`<p>The settings name files that cannot be read on this machine. Those that came with the backup are used instead from the next start:</p><ul>${last.result.brought.map(({ setting, path, instead }) => html`<li>${setting}: <code class="wrap">${path}</code> instead of <code class="wrap">${instead}</code></li>`)}</ul>` : nothing}
     ${last.result?.missing.length ? html`<p>The settings name files that are not in the backup and cannot be read on this machine. Bring them before the next start:</p><ul>${last.result.missing.map((path) => html`<li><code class="wrap">${path}</code></li>`)}</ul>` : nothing}</div>`;
-}
-
-function settingsNotice(result) {
-  if (!result?.settingsProblem) return nothing;
-  return html`<p><strong>The settings of the backup cannot be used:</strong> <span class="wrap">${result.settingsProblem}</span></p>
-    <p>${result.settings === "default" ? "There are no others that can be used: from the next start the defaults hold, and the service is reached on its own machine alone." : "Those that were here stay."}
-      On the machine, mend <code class="wrap">${result.settingsFile}</code> and make it <code>app.yaml</code>, or remove it; then start the service anew. Until then nothing is removed for its age.</p>`;
 }

@@ -64,7 +64,6 @@ type Rig struct {
 	Floor     *floor.Floor
 
 	Retention time.Duration // of signals; 0 = the usual one
-	Held      bool          // nothing goes by Retention
 	Quiet     bool          // what the Floor fails at is expected
 
 	mu  sync.Mutex
@@ -117,7 +116,7 @@ func (r *Rig) Open(cfg func(*floor.Config), rules ...floor.Rule) *Rig {
 	var err error
 	r.History, err = history.New(history.Config{Store: r.Store, Clock: r.Now, Signals: r.Retention})
 	r.must(err)
-	r.Signals, err = signal.NewLog(signal.Config{Store: r.Store, Clock: r.Now, Retention: r.Retention, Hold: func() bool { return r.Held }, Log: slog.New(slog.DiscardHandler), Appended: func(list []signal.Signal) { r.Floor.Arrived(list) }})
+	r.Signals, err = signal.NewLog(signal.Config{Store: r.Store, Clock: r.Now, Retention: r.Retention, Log: slog.New(slog.DiscardHandler), Appended: func(list []signal.Signal) { r.Floor.Arrived(list) }})
 	r.must(err)
 	r.Timelines = station.New(station.Config{Accounts: r.Accounts, Store: r.Store})
 	c := floor.Config{

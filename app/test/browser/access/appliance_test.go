@@ -311,8 +311,8 @@ func restoreElsewhere(t *testing.T, from *webtest.Service, name, body, missing s
 	tab.Clean()
 }
 
-// TestUnusableSettings: the list marks a backup with unusable settings, and after its restore the page shows the
-// problems and where the settings are.
+// TestUnusableSettings: the list marks a backup with unusable settings, its restore is refused with the line, and without the
+// settings it is restored.
 func TestUnusableSettings(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{})
 	if err := os.WriteFile(filepath.Join(s.DataDir, config.File), []byte("liste: \":8080\"\n"), 0o600); err != nil {
@@ -329,11 +329,16 @@ func TestUnusableSettings(t *testing.T) {
 	button(tab, "#main tbody", "Restore "+name)
 	tab.Type("#f-ask-confirm", name)
 	button(tab, "dialog footer", "Restore")
+	says(tab, "#main .notice.bad", "line 1: unknown key liste")
+	says(tab, "#main .notice.bad", "nothing was changed")
+	looks(tab, "backups-unusable", false)
+	button(tab, "#main tbody", "Restore "+name)
+	tab.Type("#f-ask-confirm", name)
+	tab.Click("#f-ask-withoutSettings")
+	button(tab, "dialog footer", "Restore")
 	tab.Until(`location.pathname === "/signin" && document.querySelector("#email")`)
 	s.SignIn(tab, "admin")
 	visit(tab, "/console/backups")
-	says(tab, "#main .notice.wait", "app.yaml.from-backup line 1: unknown key liste")
-	says(tab, "#main .notice.wait", "from the next start the defaults hold")
-	looks(tab, "backups-unusable", false)
+	says(tab, "#main .notice.ok", "those of this computer apply")
 	tab.Clean()
 }
