@@ -128,12 +128,12 @@ func TestWaitingOutlivesAReloadAndARestart(t *testing.T) {
 			t.Errorf("after a reload the digits are %s, not %s", got, code)
 		}
 	})
-	tab.Until(`document.querySelector(".waiting").textContent.includes("tries again by itself")`)
+	tab.Until(`document.querySelector(".waiting").textContent.includes("tries again automatically")`)
 	tab.Shot("signin-away")
 	t.Run("after", func(t *testing.T) {
 		s := service(t, true)
 		s.Key = key
-		tab.Until(`document.querySelector(".waiting").textContent.includes("goes on by itself")`)
+		tab.Until(`document.querySelector(".waiting").textContent.includes("continues automatically")`)
 		link := linkFor(s, code)
 		_, token, _ := strings.Cut(link, "#")
 		phone := webtest.Open(t, s.Base, webtest.Phone)
