@@ -188,7 +188,7 @@ func (s *Service) Apply(p auth.Principal, in ApplyInput) (*ApplyResult, error) {
 const maxTries = 4
 
 func (s *Service) applyInTurn(p auth.Principal, in ApplyInput, doc *document, alone bool) (*ApplyResult, error) {
-	turn := s.turn(p.AccountID)
+	turn := s.changeLock(p.AccountID)
 	if alone {
 		turn.Lock()
 		defer turn.Unlock()

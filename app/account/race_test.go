@@ -193,7 +193,7 @@ func TestMoved(t *testing.T) {
 	if err != nil || r.Revision != 3 {
 		t.Errorf("then: %+v, %v", r, err)
 	}
-	turn := h.turn(boss().AccountID)
+	turn := h.changeLock(boss().AccountID)
 	turn.RLock()
 	waits := make(chan struct{})
 	go func() {

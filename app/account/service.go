@@ -89,8 +89,8 @@ type Service struct {
 	stopWarm context.CancelFunc
 }
 
-// turn returns the lock for changes of an account.
-func (s *Service) turn(id string) *sync.RWMutex {
+// changeLock returns the lock for changes of an account.
+func (s *Service) changeLock(id string) *sync.RWMutex {
 	lock, _ := s.locks.LoadOrStore(id, new(sync.RWMutex))
 	return lock.(*sync.RWMutex)
 }

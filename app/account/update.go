@@ -31,7 +31,7 @@ func (s *Service) Update(p auth.Principal, body any, match *Match) (*Account, er
 	}
 	var a *Account
 	changed := false
-	turn := s.turn(p.AccountID)
+	turn := s.changeLock(p.AccountID)
 	turn.RLock()
 	defer turn.RUnlock()
 	err = s.store.Update(func(tx *kv.Tx) (err error) {
@@ -218,7 +218,7 @@ func (s *Service) Set(p auth.Principal, name, value string) (*Account, error) {
 		urls = &value
 	}
 	var a *Account
-	turn := s.turn(p.AccountID)
+	turn := s.changeLock(p.AccountID)
 	turn.Lock() // excludes manifests between checking the stations and setting the limit
 	defer turn.Unlock()
 	if err := s.leavesRoom(p.AccountID, limit); err != nil {
@@ -276,7 +276,7 @@ func (s *Service) SetArchived(p auth.Principal, archived bool) (*Account, error)
 		return nil, errdefs.New(errdefs.Forbidden, "only the appliance's own administrator may archive an account")
 	}
 	var a *Account
-	turn := s.turn(p.AccountID)
+	turn := s.changeLock(p.AccountID)
 	turn.RLock()
 	defer turn.RUnlock()
 	err := s.store.Update(func(tx *kv.Tx) (err error) {

@@ -47,7 +47,7 @@ func encode(data []byte) string {
 	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(data))
 }
 
-// decode is the inverse of encode. That of encoding/base32 allocates and skips line ends.
+// decode is the inverse of encode. encoding/base32 is not used, because it allocates and accepts line ends.
 func decode(text [tokenLen - prefixLen]byte) (data [randomLen + sumLen]byte, ok bool) {
 	var bits uint64
 	for i, c := range text {

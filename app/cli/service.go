@@ -130,8 +130,7 @@ type serviceStatus struct {
 	all json.RawMessage // the whole status
 }
 
-// askStatus requests the status of the service on a data directory. The error is control.ErrNotRunning if there is
-// none.
+// askStatus requests the status of the service on a data directory. Error: control.ErrNotRunning if no service runs.
 func askStatus(dir string) (*serviceStatus, error) {
 	h, err := control.Client(dir)
 	if err != nil {

@@ -200,8 +200,8 @@ func (t *template) writeTag(b *bytes.Buffer, p part, v view) error {
 
 var argument = regexp.MustCompile(`\{([A-Za-z]+)\}`)
 
-// writeWords puts in a text of the catalogue. Values stand apart from the sentence around them, whichever way they are
-// written. Plurals are for scripts: a text with one is refused here.
+// writeWords writes a text of the catalogue. Its values are isolated from the direction of the text around them. A text
+// with a plural is refused: only scripts format those.
 func (v view) writeWords(b *bytes.Buffer, key string) error {
 	catalogue, _ := v["Words"].(words)
 	text, found := catalogue[key]

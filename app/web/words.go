@@ -21,7 +21,7 @@ type words map[string]string
 // catalogues are the words by the name of their file, without its extension.
 type catalogues map[string]words
 
-// readCatalogues reads the catalogues among the files of the pages. A key stands in one of them only.
+// readCatalogues reads the catalogues of the pages' texts. Each key must be in one catalogue only.
 func readCatalogues(from fs.FS) (catalogues, error) {
 	names, err := fs.Glob(from, wordsDir+"/*"+catalogueExt)
 	if err != nil {
@@ -57,9 +57,9 @@ func (c catalogues) of(page string) words {
 	return all
 }
 
-// inline returns the words as the page's script reads them (assets/shared/words.js). They come with the page, so that
-// nothing is shown before its text is there, and the tablet has them without the network. It is data, which the
-// content security policy lets pass: browsers never run it.
+// inline returns the texts as JSON for the page's script (assets/shared/words.js). They are part of the page, so that
+// they are there before anything is shown, and also on a tablet without the network. The content security policy
+// allows the element, because browsers do not run JSON.
 func (w words) inline() (markup, error) {
 	content, err := json.Marshal(w) // it escapes <, so that no text ends the element
 	if err != nil {

@@ -23,8 +23,8 @@ func TryLock(f *os.File) (locked bool, err error) {
 	}
 }
 
-// handOver makes the directory's owner the owner of an empty file of root, unless the path may lead elsewhere: the
-// owner could have placed a link there.
+// handOver gives an empty file of root to the directory's owner, unless the path may be a link, which the owner could
+// have placed there.
 func handOver(f *os.File) error {
 	if os.Geteuid() != 0 {
 		return nil

@@ -13,8 +13,8 @@ import (
 
 // Change is one difference between two configurations.
 //
-// Its path names stations, SKUs and other things with a code by that, a long one shortened: "currency",
-// "skus[BK-1000]", "stationGroups[leeds/packing].shiftPatternCode".
+// Its path contains the codes of stations, SKUs and the like, long ones shortened: "currency", "skus[BK-1000]",
+// "stationGroups[leeds/packing].shiftPatternCode".
 //
 //openapi:schema Change
 type Change struct {

@@ -80,7 +80,7 @@ type Lists struct {
 	ExcludeTaskListCodes Codes `json:"excludeTaskListCodes"`
 }
 
-// Lifetime says when a plant, group or station first appeared and when its definition last changed. It is a system
+// Lifetime has the times when a plant, group or station first appeared and when its definition last changed. It is a system
 // field: only the document that creates the account can set it.
 type Lifetime struct {
 	CreatedAt  time.Time

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// StationView is a station's resolved configuration: what holds there and which level decided it
+// StationView is a station's resolved configuration: the values in force and the level that each comes from
 // (decisions.md section 3, GET /station/{stationCode}).
 type StationView struct {
 	Code         string              `json:"code"` // code of the station

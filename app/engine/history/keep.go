@@ -121,30 +121,30 @@ func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 		}
 	}
 	for item, err := range details.Scan(tx, kv.Range{}) {
-		if c.fine("history", item.Key.A, err) {
+		if c.readable("history", item.Key.A, err) {
 			c.detail(item)
 		}
 	}
 	for item, err := range issues.Scan(tx, kv.Range{}) {
-		if c.fine("issues", item.Key.A, err) {
+		if c.readable("issues", item.Key.A, err) {
 			if _, err := unpackIssue(item); err != nil {
 				report(fmt.Sprintf("issues: %v", err))
 			}
 		}
 	}
 	for item, err := range hours.Scan(tx, kv.Range{}) {
-		if c.fine("sums", item.Key.A, err) {
+		if c.readable("sums", item.Key.A, err) {
 			c.sums(item)
 		}
 	}
 	for item, err := range days.Scan(tx, kv.Range{}) {
-		if c.fine("sums", item.Key.A, err) && !hours.Has(tx, item.Key) {
+		if c.readable("sums", item.Key.A, err) && !hours.Has(tx, item.Key) {
 			report(fmt.Sprintf("sums of %s on day %d: those by hour are missing", item.Key.B.A, numberOf(item.Key)))
 		}
 	}
 	c.checkLost()
 	for item, err := range states.Scan(tx, kv.Range{}) {
-		if c.fine("states", item.Key.A, err) {
+		if c.readable("states", item.Key.A, err) {
 			if state, err := unpackState(item.Value); err != nil || len(state) == 0 {
 				report(fmt.Sprintf("state of %s at %d: it cannot be read", item.Key.B.A, numberOf(item.Key)))
 			}
@@ -155,7 +155,7 @@ func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 // checkLost reports records of unknown accounts.
 func (c *checker) checkLost() {
 	for item, err := range losts.Scan(c.tx, kv.Range{}) {
-		c.fine("what is to be computed again", item.Key.A, err)
+		c.readable("what is to be computed again", item.Key.A, err)
 	}
 }
 
@@ -165,8 +165,8 @@ type checker struct {
 	report func(string)
 }
 
-// fine reports a read error or an unknown account of an item, and returns whether there is none.
-func (c *checker) fine(what, account string, err error) bool {
+// readable reports whether an item was read and its account is known, and records the problem otherwise.
+func (c *checker) readable(what, account string, err error) bool {
 	if err != nil {
 		c.report(fmt.Sprintf("%s: %v", what, err))
 		return false

@@ -18,7 +18,7 @@ type Standstills struct {
 	Longest  []Stretch // ordered by time
 }
 
-// Standstills returns a station's standstills, and at most most of the longest ones. Errors: the floor's, ctx's.
+// Standstills returns a station's standstills, with the longest ones in full, as many as most at the most. Errors: the floor's, ctx's.
 func (s *Service) Standstills(ctx context.Context, account string, a *Station, most int) (Standstills, error) {
 	var out Standstills
 	long := longest{most: most}

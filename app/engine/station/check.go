@@ -76,7 +76,7 @@ func checkParts(tx *kv.Tx, report func(problem string)) {
 	}
 }
 
-// checkChanges reports changes that are unreadable or that fit finds fault with.
+// checkChanges reports changes that are unreadable or that fit refuses.
 func checkChanges[V any](tx *kv.Tx, known map[string]bool, report func(problem string), b *kv.Bucket[revisionKey, V], fit func(V) error) {
 	for item, err := range b.Scan(tx, kv.Range{}) {
 		if err == nil && !known[item.Key.A] {

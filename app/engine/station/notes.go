@@ -194,7 +194,7 @@ func readAlert(message *string, expiresAt *time.Time) (text string, until int64,
 		text = *message
 		if n := utf8.RuneCountInString(text); n > maxAlert || strings.TrimSpace(text) == "" {
 			problems.Add("message", "must be 1 to %d characters that can be seen; it has %d", maxAlert, n)
-		} else if issue := unfit(text); issue != "" {
+		} else if issue := lineProblem(text); issue != "" {
 			problems.Add("message", "%s", issue)
 		}
 	}
@@ -213,8 +213,8 @@ func inThePast(until int64) error {
 	return errdefs.InvalidField("expiresAt", "must lie in the future; it is %s", instant.FormatMs(until))
 }
 
-// unfit returns what is wrong with a text that a tablet shows in one line; "" if it is valid.
-func unfit(text string) string {
+// lineProblem returns the problem of a text that a tablet shows in one line; "" if it is valid.
+func lineProblem(text string) string {
 	if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
 		return "must be one line of text without control characters"
 	}

@@ -188,7 +188,7 @@ func (b *Broker) Serve(c net.Conn) {
 	}
 	defer b.leave(k)
 	defer func() {
-		if v := recover(); v != nil { // contain a defect of the library
+		if v := recover(); v != nil { // a defect of the library must not end the service
 			b.cfg.Log.Error("MQTT connection failed", slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
 		}
 	}()
@@ -273,7 +273,7 @@ func (b *Broker) claim(k *conn, p auth.Principal) bool {
 
 var errRefused = errors.New("refused")
 
-// signIn decides whether to accept a connection, which nil does. It answers the refused ones.
+// signIn accepts a connection and returns nil, or answers with the refusal and returns errRefused.
 func (b *Broker) signIn(cl *server.Client, pk packets.Packet) error {
 	k, _ := cl.Net.Conn.(*conn)
 	k.judged = true

@@ -46,8 +46,8 @@ func New(cfg Config) *Service {
 // Now returns the current time, Unix ms.
 func (s *Service) Now() int64 { return s.cfg.Clock().UnixMilli() }
 
-// Findings returns the people's findings about issues of a station, for the floor. The issues must be whole. Errors are
-// the store's.
+// Findings returns what people entered about issues of a station, for the floor. The issues must not be parts of issues.
+// Errors are the store's.
 func Findings(tx *kv.Tx, account, station string, issues []monitor.Issue) ([]monitor.Finding, error) {
 	if len(issues) == 0 {
 		return nil, nil
@@ -66,7 +66,7 @@ func Findings(tx *kv.Tx, account, station string, issues []monitor.Issue) ([]mon
 }
 
 // EventData returns the body of an event about an issue that began or ended: the API's representation with what people
-// entered. The issue must be whole. Errors are the store's.
+// entered. The issue must not be a part of one. Errors are the store's.
 func EventData(tx *kv.Tx, account, station string, i monitor.Issue, now int64) ([]byte, error) {
 	list := []monitor.Issue{i}
 	from, to := extent(list)

@@ -183,7 +183,7 @@ func (a *act) reopen(p auth.Principal, old *Schedule, st *station.Station) (*Vie
 	}
 	next := old.copy()
 	next.State, next.End, next.EndSequence = Running, 0, 0
-	off := false // it would end again at once; from now on people decide
+	off := false // otherwise it would end again at once; people end it now
 	next.AutoEnd, next.AutoEndQuantity = false, &off
 	if next.Kind == NonProduction {
 		next.AutoEndQuantity = nil

@@ -134,8 +134,8 @@ func (a *ask) fires(at int64) bool {
 	return a.pattern.Next(time.UnixMilli(at-1), a.zone).UnixMilli() == at
 }
 
-// latest returns the newest fires in (from, to], ms, at most most of them, in order; cut reports whether there are
-// more. Its cost is bounded by most, however long ago from is.
+// latest returns the newest times of the pattern in (from, to], ms, in order, and at most as many as most. cut reports
+// whether there are more. Its cost depends on most only, not on how long ago from is.
 func (a *ask) latest(from, to int64, most int) (fires []int64, cut bool) {
 	for back := time.Hour.Milliseconds(); ; back *= 4 {
 		start := max(from, to-back)
@@ -164,7 +164,7 @@ type due struct {
 	window
 }
 
-// Limits of what is made up after a pause of the service.
+// Limits of the Tasks that are created late, after a pause of the service.
 const (
 	maxBack      = 31 * 24 * time.Hour
 	maxFires     = 1000 // of one pattern in one period
