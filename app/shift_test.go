@@ -142,8 +142,8 @@ func (s *shiftPlayed) eventful(t *testing.T) {
 				signals++
 				continue
 			}
-			for phase, deeds := range shiftPhases {
-				if slices.Contains(deeds, events[i].Act.Deed) {
+			for phase, kinds := range shiftPhases {
+				if slices.Contains(kinds, events[i].Act.Kind) {
 					acts[phase]++
 				}
 			}
@@ -155,8 +155,8 @@ func (s *shiftPlayed) eventful(t *testing.T) {
 	t.Fatal("in no shift of today enough happens to tell anything")
 }
 
-// play plays events of some deeds, or what machines send for deed 0, and counts what the service took.
-func (s *shiftPlayed) play(t *testing.T, r *restless, speed float64, deeds ...simulate.Deed) (simulate.Progress, error) {
+// play plays events of some kinds, or what machines send for kind 0, and counts what the service took.
+func (s *shiftPlayed) play(t *testing.T, r *restless, speed float64, kinds ...simulate.ActKind) (simulate.Progress, error) {
 	plant, err := simulate.ReadPlant(s.manifest)
 	if err != nil {
 		return simulate.Progress{}, err
@@ -165,11 +165,11 @@ func (s *shiftPlayed) play(t *testing.T, r *restless, speed float64, deeds ...si
 		Generator: simulate.New(plant, simulate.Config{Seed: s.seed, IDs: true}),
 		Send:      r.send, From: s.from, Until: s.to, Speed: speed, Patience: time.Minute, Step: 5 * 60_000,
 		Only: func(e *simulate.Event) bool {
-			deed := simulate.Deed(0)
+			kind := simulate.ActKind(0)
 			if e.Act != nil {
-				deed = e.Act.Deed
+				kind = e.Act.Kind
 			}
-			return slices.Contains(deeds, deed)
+			return slices.Contains(kinds, kind)
 		},
 		Trouble: func(why string) {
 			if !strings.HasPrefix(why, "waiting") {
@@ -182,11 +182,11 @@ func (s *shiftPlayed) play(t *testing.T, r *restless, speed float64, deeds ...si
 }
 
 var (
-	shiftLive  = []simulate.Deed{0, simulate.Plan, simulate.Start, simulate.End, simulate.SignOn, simulate.Halt, simulate.Resume, simulate.DoTasks, simulate.Walk}
-	shiftAfter = []simulate.Deed{simulate.Count, simulate.Reject}
-	shiftLast  = []simulate.Deed{simulate.Cause} // of stops that are to be there
+	shiftLive  = []simulate.ActKind{0, simulate.Plan, simulate.Start, simulate.End, simulate.SignOn, simulate.Halt, simulate.Resume, simulate.DoTasks, simulate.Walk}
+	shiftAfter = []simulate.ActKind{simulate.Count, simulate.Reject}
+	shiftLast  = []simulate.ActKind{simulate.Cause} // of stops that are to be there
 
-	shiftPhases = [][]simulate.Deed{shiftLive, shiftAfter, shiftLast}
+	shiftPhases = [][]simulate.ActKind{shiftLive, shiftAfter, shiftLast}
 )
 
 // served is a store with the service that runs on it.
@@ -211,9 +211,9 @@ func TestKilledInAShift(t *testing.T) {
 		rough.p = rough.start(t)
 	}
 	all := [2][3]simulate.Progress{}
-	for phase, deeds := range shiftPhases {
+	for phase, kinds := range shiftPhases {
 		var err error
-		if all[0][phase], err = shift.play(t, calm.restless, 0, deeds...); err != nil {
+		if all[0][phase], err = shift.play(t, calm.restless, 0, kinds...); err != nil {
 			t.Fatal(err)
 		}
 		type result struct {
@@ -222,7 +222,7 @@ func TestKilledInAShift(t *testing.T) {
 		}
 		played := make(chan result, 1)
 		go func() {
-			progress, err := shift.play(t, rough.restless, []float64{1000, 0, 0}[phase], deeds...)
+			progress, err := shift.play(t, rough.restless, []float64{1000, 0, 0}[phase], kinds...)
 			played <- result{progress, err}
 		}()
 		for last := false; !last; {

@@ -37,7 +37,7 @@ func query(pairs ...string) url.Values {
 // do performs the action of an event. Errors: errNothingToDo, *Refusal, those of client.call.
 func (p *people) do(ctx context.Context, e *Event) error {
 	a := e.Act
-	switch a.Deed {
+	switch a.Kind {
 	case Plan:
 		_, err := p.plan(ctx, e)
 		var no *Refusal
@@ -77,7 +77,7 @@ func (p *people) write(ctx context.Context, e *Event, path string, q url.Values,
 	if e.Act.Schedule != nil {
 		about += e.Act.Schedule.Ref
 	}
-	key := fmt.Sprintf("sim-%x-%x-%x-%x", p.seed, newDice(0, e.Station), e.Act.Deed, newDice(uint64(e.Act.At), about))
+	key := fmt.Sprintf("sim-%x-%x-%x-%x", p.seed, newDice(0, e.Station), e.Act.Kind, newDice(uint64(e.Act.At), about))
 	return p.client.ask(ctx, Request{Method: "POST", Path: path, Query: q, IdempotencyKey: key}, in, out)
 }
 

@@ -9,12 +9,12 @@ import (
 	"opsmon/app/engine/calendar"
 )
 
-// doing is the activity of a machine.
-type doing uint8
+// activity is what a machine does.
+type activity uint8
 
 const (
-	off  doing = iota // out of shift
-	idle              // in shift, without a job, in a break or after the job's quantity
+	off  activity = iota // out of shift
+	idle                 // in shift, without a job, in a break or after the job's quantity
 	run
 	slow // running at less than 80 % of its speed
 	stop
@@ -23,7 +23,7 @@ const (
 // spell is a part of a day with one activity.
 type spell struct {
 	start, end int64
-	doing      doing
+	activity   activity
 	job        int     // in stationDay.jobs; -1: none
 	pace       float64 // relative to the rate of the job
 	scrap      float64 // share of bad units
@@ -264,7 +264,7 @@ func (p *stationDay) live(r *random) {
 			until := j.end
 			for _, b := range p.pauses {
 				if b.start <= t && t < b.end {
-					p.add(spell{start: t, end: min(b.end, j.end), doing: idle, job: i})
+					p.add(spell{start: t, end: min(b.end, j.end), activity: idle, job: i})
 					t, over = min(b.end, j.end), true
 					break
 				}
@@ -292,17 +292,17 @@ func (p *stationDay) stretch(t *int64, until int64, i int, j *job, made *float64
 		}
 	}
 	if *t == j.start {
-		next(r.ms(30*second, 4*minute), spell{doing: idle}) // until the first good unit
+		next(r.ms(30*second, 4*minute), spell{activity: idle}) // until the first good unit
 	}
 	if j.endsByQuantity && *made >= j.quantity/j.sku.perCycle+2 { // quantity reached
-		next(until-*t, spell{doing: idle})
+		next(until-*t, spell{activity: idle})
 		return
 	}
 	scrap := r.within(0.004, 0.035) + float64(boolMs(r.chance(0.05)))*0.08
-	sp := spell{doing: run, pace: r.within(0.92, 1.0), scrap: scrap}
+	sp := spell{activity: run, pace: r.within(0.92, 1.0), scrap: scrap}
 	length := r.often(int64(26*float64(minute)/mood), 90*second)
 	if r.chance(0.09) { // slow, but not slow enough for a stop by missing units
-		sp.doing, sp.pace, length = slow, r.within(0.69, 0.77), r.ms(4*minute, 18*minute)
+		sp.activity, sp.pace, length = slow, r.within(0.69, 0.77), r.ms(4*minute, 18*minute)
 	}
 	if j.endsByQuantity && j.cyclesPerMs > 0 {
 		left := (j.quantity/j.sku.perCycle + 2 - *made) / (j.cyclesPerMs * sp.pace * (1 - scrap))
@@ -311,9 +311,9 @@ func (p *stationDay) stretch(t *int64, until int64, i int, j *job, made *float64
 	from := *t
 	next(length, sp)
 	*made += float64(*t-from) * j.cyclesPerMs * sp.pace * (1 - scrap)
-	down := spell{doing: stop}
+	down := spell{activity: stop}
 	switch kind := r.next(); {
-	case kind < 0.22 && sp.doing == run: // only a change of pace
+	case kind < 0.22 && sp.activity == run: // only a change of pace
 		return
 	case kind < 0.87:
 		length = r.ms(70*second, 6*minute)
@@ -338,12 +338,12 @@ func (p *stationDay) stretch(t *int64, until int64, i int, j *job, made *float64
 func (p *stationDay) quiet(from, to int64) {
 	for _, shift := range p.shifts {
 		if start := max(from, shift.Start); start < min(to, shift.End) {
-			p.add(spell{start: from, end: start, doing: off, job: -1})
+			p.add(spell{start: from, end: start, activity: off, job: -1})
 			from = min(to, shift.End)
-			p.add(spell{start: start, end: from, doing: idle, job: -1})
+			p.add(spell{start: start, end: from, activity: idle, job: -1})
 		}
 	}
-	p.add(spell{start: from, end: to, doing: off, job: -1})
+	p.add(spell{start: from, end: to, activity: off, job: -1})
 }
 
 func (p *stationDay) add(sp spell) {
@@ -364,7 +364,7 @@ func (p *stationDay) sum() {
 
 // pace returns the cycles per millisecond of a spell.
 func (p *stationDay) pace(sp *spell) float64 {
-	if sp.job < 0 || sp.doing != run && sp.doing != slow {
+	if sp.job < 0 || sp.activity != run && sp.activity != slow {
 		return 0
 	}
 	return p.jobs[sp.job].cyclesPerMs * sp.pace
@@ -406,7 +406,7 @@ func (p *stationDay) fail(r *random) {
 		t = d.end
 	}
 	for _, sp := range p.spells {
-		if sp.doing == stop && r.chance(0.02) {
+		if sp.activity == stop && r.chance(0.02) {
 			p.resets = append(p.resets, sp.start+(sp.end-sp.start)/2) // switched off and on again
 		}
 	}

@@ -7,26 +7,26 @@ import (
 	"sort"
 )
 
-// Deed is the kind of an action by people.
-type Deed uint8
+// ActKind is the kind of an action by people.
+type ActKind uint8
 
 const (
-	Plan    Deed = iota + 1 // enter a schedule
-	Start                   // start a schedule
-	End                     // end a schedule
-	SignOn                  // set the operator of the station
-	Count                   // enter counts by hand
-	Reject                  // reject good units
-	Cause                   // set the cause of a stop
-	DoTasks                 // do the pending Tasks
-	Walk                    // start a Task list on demand
-	Halt                    // begin a manual downtime
-	Resume                  // end a manual downtime
+	Plan    ActKind = iota + 1 // enter a schedule
+	Start                      // start a schedule
+	End                        // end a schedule
+	SignOn                     // set the operator of the station
+	Count                      // enter counts by hand
+	Reject                     // reject good units
+	Cause                      // set the cause of a stop
+	DoTasks                    // do the pending Tasks
+	Walk                       // start a Task list on demand
+	Halt                       // begin a manual downtime
+	Resume                     // end a manual downtime
 )
 
-// Act is an action of people. Which fields are used depends on Deed.
+// Act is an action of people. Which fields are used depends on Kind.
 type Act struct {
-	Deed     Deed
+	Kind     ActKind
 	At       int64     // when it takes effect, which may be before it is sent
 	Schedule *Schedule // Plan, Start, End, Count, Reject
 	From, To int64     // Cause: the stop
@@ -62,7 +62,7 @@ func (g *Generator) acts(list []Event, p *stationDay, from, to int64) []Event {
 		next := g.stationDay(p.station, p.day+1)
 		for i := range next.jobs { // plan tomorrow's schedules today
 			if s := next.schedule(i); !s.Quick {
-				p.act(p.Start+9*hour+int64(i)*7*second, Act{Deed: Plan, Schedule: s})
+				p.act(p.Start+9*hour+int64(i)*7*second, Act{Kind: Plan, Schedule: s})
 			}
 		}
 		slices.SortStableFunc(p.people, func(a, b Event) int { return cmp.Compare(a.Sent, b.Sent) })
@@ -93,7 +93,7 @@ func (g *Generator) Underway(stations []string, at int64) ([]Event, error) {
 		if e.Act == nil {
 			continue
 		}
-		switch s := e.Act.Schedule; e.Act.Deed {
+		switch s := e.Act.Schedule; e.Act.Kind {
 		case End:
 			ended[s.Ref] = true
 			continue
@@ -123,7 +123,7 @@ func (p *stationDay) act(sent int64, a Act) {
 		a.At = sent
 	}
 	if sent >= p.Start && sent < p.End {
-		a.Luck = p.dice.about(uint64(sent)).about(uint64(a.Deed)).float()
+		a.Luck = p.dice.about(uint64(sent)).about(uint64(a.Kind)).float()
 		p.people = append(p.people, Event{Sent: sent, Station: p.station.Code, Act: &a})
 	}
 }
@@ -149,9 +149,9 @@ func (p *stationDay) crew(r *random) {
 	who := initials(r)
 	for _, shift := range p.shifts {
 		who = initials(r)
-		p.act(shift.Start+r.ms(20*second, 4*minute), Act{Deed: SignOn, Initials: who})
+		p.act(shift.Start+r.ms(20*second, 4*minute), Act{Kind: SignOn, Initials: who})
 		for t := shift.Start + r.ms(20*minute, 90*minute); s.tasks && t < shift.End; t += r.ms(50*minute, 100*minute) {
-			p.act(t, Act{Deed: DoTasks, Initials: who})
+			p.act(t, Act{Kind: DoTasks, Initials: who})
 		}
 	}
 	for i := range p.jobs {
@@ -163,14 +163,14 @@ func (p *stationDay) crew(r *random) {
 		b := &p.pauses[i]
 		sched := &Schedule{Ref: b.ref, Reason: b.reason, PlannedStart: b.start, PlannedEnd: b.end, Quick: s.quick, start: b.start, end: b.end}
 		who := initials(r)
-		p.act(b.start, Act{Deed: Start, Schedule: sched, Initials: who})
-		p.act(b.end, Act{Deed: End, Schedule: sched, Initials: who})
+		p.act(b.start, Act{Kind: Start, Schedule: sched, Initials: who})
+		p.act(b.end, Act{Kind: End, Schedule: sched, Initials: who})
 	}
 	if !s.schedulingOnly {
 		p.explain(r)
 	}
 	if len(s.byHand) > 0 && len(p.shifts) > 0 && r.chance(0.25) {
-		p.act(p.shifts[0].Start+r.ms(30*minute, 3*hour), Act{Deed: Walk, List: s.byHand[r.pick(len(s.byHand))], Initials: who})
+		p.act(p.shifts[0].Start+r.ms(30*minute, 3*hour), Act{Kind: Walk, List: s.byHand[r.pick(len(s.byHand))], Initials: who})
 	}
 }
 
@@ -178,8 +178,8 @@ func (p *stationDay) crew(r *random) {
 func (p *stationDay) runJob(i int, r *random) {
 	s, j, sched := p.station, &p.jobs[i], p.schedule(i)
 	who := initials(r)
-	p.act(j.start, Act{Deed: Start, Schedule: sched, Initials: who})
-	p.act(j.end, Act{Deed: End, Schedule: sched, Initials: who})
+	p.act(j.start, Act{Kind: Start, Schedule: sched, Initials: who})
+	p.act(j.end, Act{Kind: End, Schedule: sched, Initials: who})
 	if s.manualProduction {
 		good, bad := p.counted(j.start)
 		for t := j.start + hour; ; t += hour {
@@ -187,7 +187,7 @@ func (p *stationDay) runJob(i int, r *random) {
 			g, b := p.counted(t)
 			units := j.sku.perCycle
 			if g-good+b-bad > 0 {
-				p.act(t, Act{Deed: Count, Schedule: sched, Good: (g - good) * units, Bad: (b - bad) * units, Initials: who})
+				p.act(t, Act{Kind: Count, Schedule: sched, Good: (g - good) * units, Bad: (b - bad) * units, Initials: who})
 			}
 			if good, bad = g, b; t == j.end-5*second {
 				break
@@ -195,7 +195,7 @@ func (p *stationDay) runJob(i int, r *random) {
 		}
 	}
 	if at := j.start + (j.end-j.start)*7/10; s.reject && r.chance(0.6) && !j.endsByQuantity {
-		p.act(at, Act{Deed: Reject, Schedule: sched, Bad: 1 + math.Floor(4*r.next()), Initials: who})
+		p.act(at, Act{Kind: Reject, Schedule: sched, Bad: 1 + math.Floor(4*r.next()), Initials: who})
 	}
 }
 
@@ -203,7 +203,7 @@ func (p *stationDay) runJob(i int, r *random) {
 func (p *stationDay) explain(r *random) {
 	for i := range p.spells {
 		sp := &p.spells[i]
-		if sp.doing != stop || sp.cause == "" || sp.code == sp.cause {
+		if sp.activity != stop || sp.cause == "" || sp.code == sp.cause {
 			continue
 		}
 		if length := sp.end - sp.start; length < p.station.registered(p.jobs[sp.job].sku) {
@@ -211,12 +211,12 @@ func (p *stationDay) explain(r *random) {
 		}
 		if length := sp.end - sp.start; p.station.manualDowntime && length > 8*minute && r.chance(0.2) {
 			who := initials(r)
-			p.act(sp.start+r.ms(20*second, 90*second), Act{Deed: Halt, Reason: sp.cause, Initials: who})
-			p.act(sp.end-r.ms(second, 20*second), Act{Deed: Resume, Initials: who})
+			p.act(sp.start+r.ms(20*second, 90*second), Act{Kind: Halt, Reason: sp.cause, Initials: who})
+			p.act(sp.end-r.ms(second, 20*second), Act{Kind: Resume, Initials: who})
 			continue
 		}
 		sent := sp.end + r.ms(20*second, 12*minute)
-		p.act(sent, Act{Deed: Cause, From: sp.start, To: sp.end, Reason: sp.cause, Initials: initials(r)})
+		p.act(sent, Act{Kind: Cause, From: sp.start, To: sp.end, Reason: sp.cause, Initials: initials(r)})
 	}
 }
 

@@ -236,12 +236,12 @@ func TestPeopleAskTheServiceForWhatIsThere(t *testing.T) {
 		err     bool              // nothing to do
 	}{
 		{
-			name: "a plan", act: Act{Deed: Plan, At: stop, Schedule: &Schedule{Ref: "WO-1", SKU: "BOWL", PlannedStart: stop, Quantity: 50}},
+			name: "a plan", act: Act{Kind: Plan, At: stop, Schedule: &Schedule{Ref: "WO-1", SKU: "BOWL", PlannedStart: stop, Quantity: 50}},
 			answers: map[string]Answer{"POST /schedule": {Status: 200, Body: []byte(`{"result":{"id":"s"}}`)}},
 			want:    []string{`POST /schedule {"at":"2026-11-18T10:00:00.000Z","autoEndOnQuantityComplete":false,"kind":"production","plannedQuantity":50,"plannedStartAt":"2026-11-18T10:00:00.000Z","skuCode":"BOWL","stationCode":"PRESS","workOrderReference":"WO-1"}`},
 		},
 		{
-			name: "a plan that is there", act: Act{Deed: Plan, At: stop, Schedule: &Schedule{Ref: "WO-1", SKU: "BOWL", PlannedStart: stop}}, err: true,
+			name: "a plan that is there", act: Act{Kind: Plan, At: stop, Schedule: &Schedule{Ref: "WO-1", SKU: "BOWL", PlannedStart: stop}}, err: true,
 			answers: map[string]Answer{
 				"POST /schedule": {Status: 409, Body: []byte(`{"errorMessage":"it is there"}`)},
 				"GET /schedule":  {Status: 200, Body: []byte(`{"results":[{"id":"s","state":"planned","workOrderReference":"WO-1"}]}`)},
@@ -249,7 +249,7 @@ func TestPeopleAskTheServiceForWhatIsThere(t *testing.T) {
 			want: []string{`POST /schedule {"at":"2026-11-18T10:00:00.000Z","kind":"production","plannedStartAt":"2026-11-18T10:00:00.000Z","skuCode":"BOWL","stationCode":"PRESS","workOrderReference":"WO-1"}`},
 		},
 		{
-			name: "a start", act: Act{Deed: Start, At: stop, Initials: "ABD", Schedule: &Schedule{Ref: "WO-1", SKU: "BOWL", PlannedStart: stop}},
+			name: "a start", act: Act{Kind: Start, At: stop, Initials: "ABD", Schedule: &Schedule{Ref: "WO-1", SKU: "BOWL", PlannedStart: stop}},
 			answers: map[string]Answer{
 				"GET /schedule":          {Status: 200, Body: []byte(`{"results":[{"id":"r","state":"planned","workOrderReference":"WO-0"},{"id":"s","state":"planned","workOrderReference":"WO-1"}]}`)},
 				"POST /schedule/s/start": {Status: 200},
@@ -257,12 +257,12 @@ func TestPeopleAskTheServiceForWhatIsThere(t *testing.T) {
 			want: []string{`POST /schedule/s/start {"at":"2026-11-18T10:00:00.000Z","initials":"ABD"}`},
 		},
 		{
-			name: "a break", act: Act{Deed: Start, At: stop, Initials: "ABD", Schedule: &Schedule{Ref: "NP-1", Reason: "BREAK", PlannedStart: stop, PlannedEnd: stop + minute, Quick: true}},
+			name: "a break", act: Act{Kind: Start, At: stop, Initials: "ABD", Schedule: &Schedule{Ref: "NP-1", Reason: "BREAK", PlannedStart: stop, PlannedEnd: stop + minute, Quick: true}},
 			answers: map[string]Answer{"GET /schedule": {Status: 200, Body: []byte(`{"results":[]}`)}, "POST /quick-schedule": {Status: 200, Body: []byte(`{"result":{"id":"s"}}`)}},
 			want:    []string{`POST /quick-schedule {"at":"2026-11-18T10:00:00.000Z","initials":"ABD","plannedEndAt":"2026-11-18T10:01:00.000Z","reasonCode":"BREAK","stationCode":"PRESS","workOrderReference":"NP-1"}`},
 		},
 		{
-			name: "a cause", act: Act{Deed: Cause, At: stop + hour, From: stop, To: stop + 10*minute, Reason: "JAM", Initials: "ABD"},
+			name: "a cause", act: Act{Kind: Cause, At: stop + hour, From: stop, To: stop + 10*minute, Reason: "JAM", Initials: "ABD"},
 			answers: map[string]Answer{
 				"GET /issue": {Status: 200, Body: []byte(`{"results":[
 {"id":"PRESS.slow-1","type":"slow","startAt":"2026-11-18T10:00:00Z","endAt":"2026-11-18T10:10:00Z","causeCode":null},
@@ -273,11 +273,11 @@ func TestPeopleAskTheServiceForWhatIsThere(t *testing.T) {
 			want: []string{`POST /issue/PRESS.stop-2/cause {"at":"2026-11-18T11:00:00.000Z","causeCode":"JAM","initials":"ABD"}`},
 		},
 		{
-			name: "a cause of nothing", act: Act{Deed: Cause, At: stop, From: stop, To: stop + minute, Reason: "JAM"}, err: true,
+			name: "a cause of nothing", act: Act{Kind: Cause, At: stop, From: stop, To: stop + minute, Reason: "JAM"}, err: true,
 			answers: map[string]Answer{"GET /issue": {Status: 200, Body: []byte(`{"results":[]}`)}},
 		},
 		{
-			name: "tasks", act: Act{Deed: DoTasks, At: stop, Initials: "ABD"},
+			name: "tasks", act: Act{Kind: DoTasks, At: stop, Initials: "ABD"},
 			answers: map[string]Answer{
 				"GET /task":               {Status: 200, Body: []byte(`{"results":[{"id":"a.1","taskCode":"CHECK","requireNotes":true}]}`)},
 				"POST /task/a.1/complete": {Status: 200},

@@ -120,8 +120,8 @@ func (s *Station) countsUp() bool {
 	return !s.manualProduction && s.speedRatio == 0 && s.downtime != "production" && newDice(0, s.Code).about(7).float() < 0.6
 }
 
-// tellsCycles reports whether each cycle, or a few of them, is sent as a message.
-func (s *Station) tellsCycles() bool {
+// sendsCycles reports whether each cycle, or a few of them, is sent as a message.
+func (s *Station) sendsCycles() bool {
 	return !s.manualProduction && s.speedRatio == 0 && !s.countsUp()
 }
 
@@ -143,7 +143,7 @@ func (g *Generator) messages(list []Event, p *stationDay, from, to int64) []Even
 	} else {
 		w.states(low)
 		w.turns(low)
-		if s.tellsCycles() {
+		if s.sendsCycles() {
 			w.cycles(low)
 		}
 	}
@@ -226,7 +226,7 @@ func (w *writer) states(low int64) {
 	minutely := max(1, minute/every)
 	w.ticks(low, func(at, n int64) {
 		sp := &p.spells[p.spellAt(at)]
-		if sp.doing == off && n%minutely != 0 {
+		if sp.activity == off && n%minutely != 0 {
 			return // machines that are off only send heartbeats
 		}
 		var sig Signal
@@ -245,7 +245,7 @@ func (w *writer) states(low int64) {
 func (w *writer) measure(sig *Signal, sp *spell, at, n int64) {
 	p, s := w.day, w.day.station
 	wobble := p.dice.about(uint64(n)).about(12).float() - 0.5
-	runs := sp.doing == run || sp.doing == slow
+	runs := sp.activity == run || sp.activity == slow
 	if s.productive == "productive_signal" {
 		sig.Set(Productive, float64(boolMs(runs)))
 	}
@@ -305,7 +305,7 @@ func (s *Station) power(sp *spell) float64 {
 		}
 		nominal = max(4*s.stoppedKw, 5)
 	}
-	switch sp.doing {
+	switch sp.activity {
 	case run, slow:
 		kw := nominal * (0.45 + 0.3*sp.pace)
 		if s.productive == "electrical_usage" {
@@ -327,7 +327,7 @@ func (w *writer) turns(low int64) {
 	p, s := w.day, w.day.station
 	for i := max(1, p.spellAt(low)); i < len(p.spells) && p.spells[i].start < w.to; i++ {
 		sp, before := &p.spells[i], &p.spells[i-1]
-		runs := func(sp *spell) bool { return sp.doing == run || sp.doing == slow }
+		runs := func(sp *spell) bool { return sp.activity == run || sp.activity == slow }
 		if sp.start < low || runs(sp) == runs(before) && sp.code == "" {
 			continue
 		}

@@ -162,7 +162,7 @@ func TestDaysArePlausible(t *testing.T) {
 			}
 			for _, sp := range p.spells {
 				switch length := sp.end - sp.start; {
-				case sp.doing != stop:
+				case sp.activity != stop:
 				case length < 7*minute:
 					short++
 				case length > 20*minute:
@@ -274,7 +274,7 @@ func TestEachFaultOccurs(t *testing.T) {
 	}
 	for _, p := range g.days {
 		for _, sp := range p.spells {
-			if sp.doing == slow {
+			if sp.activity == slow {
 				found["slow"]++
 			}
 		}
@@ -340,7 +340,7 @@ func TestWhatIsSentAddsUp(t *testing.T) {
 			if counter != good || counterBad != scrap {
 				t.Errorf("%s counts up to %v and %v, and made %v and %v", s.Code, counter, counterBad, good, scrap)
 			}
-		case s.tellsCycles():
+		case s.sendsCycles():
 			if complete != good || bad != scrap {
 				t.Errorf("%s tells of %v and %v, and made %v and %v", s.Code, complete, bad, good, scrap)
 			}
@@ -392,18 +392,18 @@ func TestPeopleStartWhatTheyEnd(t *testing.T) {
 	g := generator(t, Config{Seed: 7})
 	from := at(t, "11-18 06:00:00")
 	running := map[string]string{} // station and kind -> work order
-	planned, deeds := map[string]bool{}, map[Deed]int{}
+	planned, kinds := map[string]bool{}, map[ActKind]int{}
 	for _, e := range events(t, g, nil, from-day, from+2*day) {
 		if e.Act == nil {
 			continue
 		}
-		deeds[e.Act.Deed]++
+		kinds[e.Act.Kind]++
 		s := e.Act.Schedule
 		kind := e.Station
 		if s != nil && s.Reason != "" {
 			kind += " non-production"
 		}
-		switch e.Act.Deed {
+		switch e.Act.Kind {
 		case Plan:
 			planned[s.Ref] = true
 		case Start:
@@ -433,11 +433,11 @@ func TestPeopleStartWhatTheyEnd(t *testing.T) {
 		t.Errorf("at the end of a day there still run %v", running)
 	}
 	for deed := Plan; deed <= Resume; deed++ {
-		if deeds[deed] == 0 {
+		if kinds[deed] == 0 {
 			t.Errorf("in three days nobody does deed %d", deed)
 		}
 	}
-	t.Log(deeds)
+	t.Log(kinds)
 }
 
 func TestUnderwayIsWhatStillCounts(t *testing.T) {
@@ -453,7 +453,7 @@ func TestUnderwayIsWhatStillCounts(t *testing.T) {
 		if e.Sent != now {
 			t.Errorf("sent at %d", e.Sent)
 		}
-		switch e.Act.Deed {
+		switch e.Act.Kind {
 		case Start:
 			starts = append(starts, e.Act.Schedule.Ref)
 			if e.Act.At != now {
@@ -555,7 +555,7 @@ func TestModes(t *testing.T) {
 	pl := g.stationDay(g.by["RATIO"], g.by["RATIO"].calendar.ProductionDay(from))
 	w := &writer{day: pl}
 	for i := range pl.spells {
-		if sp := &pl.spells[i]; sp.doing == run {
+		if sp := &pl.spells[i]; sp.activity == run {
 			if units, want := w.speed(sp)*3, 6*sp.pace; math.Abs(units-want) > 1e-9 {
 				t.Errorf("at speed %v there are %v units a minute, want %v", w.speed(sp), units, want)
 			}
