@@ -226,7 +226,7 @@ func TestTabletsSpeak(t *testing.T) {
 			return nil
 		}, Clock: s.clock.now})
 		return s.Floor.Do("acme", func(w *floor.Work) error {
-			_, err := free.Acknowledge(w, p, target, issue.AcknowledgeInput{Said: issue.Said{Initials: initials}})
+			_, err := free.Acknowledge(w, p, target, issue.AcknowledgeInput{Entry: issue.Entry{Initials: initials}})
 			return err
 		})
 	}

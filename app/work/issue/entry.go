@@ -75,7 +75,7 @@ func (r *Record) newer(s Author, actions ...Action) bool {
 
 // newerCause reports whether the record has a newer entry about a cause.
 func (r *Record) newerCause(s Author) bool {
-	return len(r.Cuts) == 0 && r.CausedAt > s.At || slices.ContainsFunc(r.Cuts, func(c Cut) bool { return c.Said > s.At })
+	return len(r.Cuts) == 0 && r.CausedAt > s.At || slices.ContainsFunc(r.Cuts, func(c Cut) bool { return c.EnteredAt > s.At })
 }
 
 // caused records the time and the note of an entry about the cause.
@@ -155,8 +155,8 @@ func (r *Record) cause(s Author, taken []*Record, may reasons, code string, part
 				t.whole(s, "")
 			}
 		}
-	case r.Cuts[i].Said <= s.At:
-		r.Cuts[i].Cause, r.Cuts[i].Said = code, s.At
+	case r.Cuts[i].EnteredAt <= s.At:
+		r.Cuts[i].Cause, r.Cuts[i].EnteredAt = code, s.At
 	}
 	r.caused(s, text)
 	return r.note(s, ActionCause, code, text)
@@ -167,14 +167,14 @@ func (r *Record) whole(s Author, code string) {
 	switch {
 	case r.newerCause(s):
 		for i := range r.Cuts {
-			if c := &r.Cuts[i]; c.Said <= s.At {
-				c.Cause, c.Said = code, s.At
+			if c := &r.Cuts[i]; c.EnteredAt <= s.At {
+				c.Cause, c.EnteredAt = code, s.At
 			}
 		}
 	case code == "":
 		r.Cuts = nil
 	default:
-		r.Cuts = []Cut{{At: r.Start, Cause: code, Said: s.At}}
+		r.Cuts = []Cut{{At: r.Start, Cause: code, EnteredAt: s.At}}
 	}
 	r.caused(s, "")
 }
@@ -190,7 +190,7 @@ func (r *Record) split(s Author, may reasons, parts []PartInput, text string) er
 	}
 	cuts := make([]Cut, len(parts))
 	for i, p := range parts {
-		c := Cut{At: r.Start, Said: s.At}
+		c := Cut{At: r.Start, EnteredAt: s.At}
 		switch {
 		case p.StartAt != nil:
 			c.At = p.StartAt.UnixMilli()

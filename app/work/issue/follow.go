@@ -20,15 +20,15 @@ type Of struct {
 
 // Follow matches issues with records and returns the records that match no issue as orphans. All issues and records
 // must be of one station; issues must be whole, and every issue that overlaps a record must be included.
-func Follow(issues []monitor.Issue, said []*Record) (out []Of, orphans []*Record) {
-	heard := make(map[*Record]bool, len(said))
+func Follow(issues []monitor.Issue, records []*Record) (out []Of, orphans []*Record) {
+	matched := make(map[*Record]bool, len(records))
 	for _, x := range issues {
 		of := Of{Issue: x}
-		for _, r := range said {
+		for _, r := range records {
 			if !related(&x, r) {
 				continue
 			}
-			heard[r] = true
+			matched[r] = true
 			if of.Own == nil || nearer(&x, r, of.Own) {
 				r, of.Own = of.Own, r
 			}
@@ -39,8 +39,8 @@ func Follow(issues []monitor.Issue, said []*Record) (out []Of, orphans []*Record
 		slices.SortFunc(of.Others, func(a, b *Record) int { return cmp.Compare(a.Start, b.Start) })
 		out = append(out, of)
 	}
-	for _, r := range said {
-		if !heard[r] {
+	for _, r := range records {
+		if !matched[r] {
 			orphans = append(orphans, r)
 		}
 	}

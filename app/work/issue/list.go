@@ -68,14 +68,14 @@ func (s *Service) of(account, code string, from, to, now int64) ([]*View, error)
 		return nil, err
 	}
 	first, last := extent(append(slices.Clone(d.Issues), monitor.Issue{Start: from, End: to}))
-	var said []*Record
+	var records []*Record
 	if err := s.cfg.Store.View(func(tx *kv.Tx) (err error) {
-		said, err = about(tx, account, code, first, last)
+		records, err = about(tx, account, code, first, last)
 		return err
 	}); err != nil {
 		return nil, err
 	}
-	of, orphans := Follow(d.Issues, said)
+	of, orphans := Follow(d.Issues, records)
 	var out []*View
 	for i := range of {
 		out = append(out, show(code, &of[i], now))

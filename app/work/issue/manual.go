@@ -15,7 +15,7 @@ import (
 // CreateInput is a request for manual downtime. Without EndAt, downtime starts. With only EndAt, the downtime in
 // progress ends. With both, a past downtime is recorded, or the one in progress since StartAt ends.
 type CreateInput struct {
-	Said
+	Entry
 	StationCode string        `json:"stationCode"`
 	StartAt     *instant.Time `json:"startAt"`
 	EndAt       *instant.Time `json:"endAt"`
@@ -33,7 +33,7 @@ const pastLimit = 31 * 24 * 60 * instant.MinuteMs
 // of that time have been deleted.
 func (s *Service) Manual(w *floor.Work, p auth.Principal, in CreateInput) (*View, error) {
 	m := manual{w: w, p: p, in: in}
-	who, st, err := s.begin(w, p, auth.Operator, in.StationCode, in.Said, &m.problems)
+	who, st, err := s.begin(w, p, auth.Operator, in.StationCode, in.Entry, &m.problems)
 	m.who = who
 	if errdefs.KindOf(err) == errdefs.NotFound {
 		m.problems.Add("stationCode", "must be a station of the account; it is %q", in.StationCode)

@@ -45,9 +45,9 @@ type Record struct {
 
 // Cut begins a part of an issue. Cause is a reason's code; "": not entered.
 type Cut struct {
-	At    int64  `json:"at"` // Unix ms
-	Cause string `json:"cause,omitempty"`
-	Said  int64  `json:"said,omitempty"` // when, Unix ms
+	At        int64  `json:"at"` // Unix ms
+	Cause     string `json:"cause,omitempty"`
+	EnteredAt int64  `json:"said,omitempty"` // when, Unix ms
 }
 
 // Acknowledged is the acknowledgement of an issue. All times in a Record are Unix ms.

@@ -53,11 +53,11 @@ func Findings(tx *kv.Tx, account, station string, issues []monitor.Issue) ([]mon
 		return nil, nil
 	}
 	from, to := extent(issues)
-	said, err := about(tx, account, station, from, to)
-	if err != nil || len(said) == 0 {
+	records, err := about(tx, account, station, from, to)
+	if err != nil || len(records) == 0 {
 		return nil, err
 	}
-	of, _ := Follow(issues, said)
+	of, _ := Follow(issues, records)
 	var out []monitor.Finding
 	for i := range of {
 		out = append(out, of[i].Findings()...)
@@ -70,11 +70,11 @@ func Findings(tx *kv.Tx, account, station string, issues []monitor.Issue) ([]mon
 func EventData(tx *kv.Tx, account, station string, i monitor.Issue, now int64) ([]byte, error) {
 	list := []monitor.Issue{i}
 	from, to := extent(list)
-	said, err := about(tx, account, station, from, to)
+	records, err := about(tx, account, station, from, to)
 	if err != nil {
 		return nil, err
 	}
-	of, _ := Follow(list, said)
+	of, _ := Follow(list, records)
 	return json.Marshal(show(station, &of[0], now))
 }
 
@@ -122,7 +122,7 @@ func (s *Service) Find(account, id string) *Target {
 // find reads the issues of a type around a moment: all that overlap the records there, and transitively the records and
 // issues that overlap those.
 func (s *Service) find(account string, target *Target, t monitor.IssueType, start int64) error {
-	var said []*Record
+	var records []*Record
 	from, to := start, start+1
 	for range maxWiden {
 		d, err := s.cfg.Detail(account, target.station, instant.FloorMinute(from), instant.CeilMinute(to))
@@ -132,13 +132,13 @@ func (s *Service) find(account string, target *Target, t monitor.IssueType, star
 		target.issues = slices.DeleteFunc(d.Issues, func(x monitor.Issue) bool { return x.Type != t })
 		first, last := extent(append(slices.Clone(target.issues), monitor.Issue{Start: from, End: to}))
 		if err := s.cfg.Store.View(func(tx *kv.Tx) (err error) {
-			said, err = about(tx, account, target.station, first, last)
+			records, err = about(tx, account, target.station, first, last)
 			return err
 		}); err != nil {
 			return err
 		}
-		said = slices.DeleteFunc(said, func(r *Record) bool { return r.Type != t })
-		for _, r := range said {
+		records = slices.DeleteFunc(records, func(r *Record) bool { return r.Type != t })
+		for _, r := range records {
 			first, last = min(first, r.Start), max(last, r.end())
 		}
 		if first == from && last == to {
@@ -146,7 +146,7 @@ func (s *Service) find(account string, target *Target, t monitor.IssueType, star
 		}
 		from, to = first, last
 	}
-	of, _ := Follow(target.issues, said)
+	of, _ := Follow(target.issues, records)
 	target.at = choose(of, start)
 	return nil
 }
@@ -167,51 +167,51 @@ func choose(of []Of, start int64) int {
 	return slices.IndexFunc(of, func(o Of) bool { return o.Start < start && start < endOf(&o.Issue) })
 }
 
-// Said has the fields common to all requests about an issue: author, note and time of the entry.
-type Said struct {
+// Entry has the fields common to all requests about an issue: author, note and time of the entry.
+type Entry struct {
 	Initials string        `json:"initials"`
 	Note     string        `json:"note"`
 	At       *instant.Time `json:"at"`
 }
 
 // AcknowledgeInput is a request to acknowledge an issue.
-type AcknowledgeInput struct{ Said }
+type AcknowledgeInput struct{ Entry }
 
 // EstimateInput is a request to set the expected end of an issue; nil removes it.
 type EstimateInput struct {
-	Said
+	Entry
 	ExpectedEndAt *instant.Time `json:"expectedEndAt"`
 }
 
 // EscalateInput is a request to escalate an issue to a level from 1 to MaxEscalated.
 type EscalateInput struct {
-	Said
+	Entry
 	Level int `json:"level"`
 }
 
 // CauseInput is a request to set the cause of an issue or of one of its parts; nil removes what people entered.
 type CauseInput struct {
-	Said
+	Entry
 	Cause       *string       `json:"causeCode"`
 	PartStartAt *instant.Time `json:"partStartAt"`
 }
 
 // SplitInput is a request to split an issue into parts.
 type SplitInput struct {
-	Said
+	Entry
 	Parts []PartInput `json:"parts"`
 }
 
 // ExcludeInput is a request to exclude an issue from the figures or to include it again.
 type ExcludeInput struct {
-	Said
+	Entry
 	Excluded bool `json:"excluded"`
 }
 
 // Acknowledge records that an operator has seen an issue. Errors of this and the methods below: Invalid by field,
 // Forbidden, NotFound, Conflict.
 func (s *Service) Acknowledge(w *floor.Work, p auth.Principal, t *Target, in AcknowledgeInput) (*View, error) {
-	return s.enter(w, p, auth.Operator, t, in.Said, func(a *act) error { return a.own.acknowledge(a.who, in.Note) })
+	return s.enter(w, p, auth.Operator, t, in.Entry, func(a *act) error { return a.own.acknowledge(a.who, in.Note) })
 }
 
 // Estimate records when an issue in progress is expected to end. It requires an operator.
@@ -220,12 +220,12 @@ func (s *Service) Estimate(w *floor.Work, p auth.Principal, t *Target, in Estima
 	if in.ExpectedEndAt != nil {
 		end = in.ExpectedEndAt.UnixMilli()
 	}
-	return s.enter(w, p, auth.Operator, t, in.Said, func(a *act) error { return a.own.estimate(a.who, &a.of, end, in.Note) })
+	return s.enter(w, p, auth.Operator, t, in.Entry, func(a *act) error { return a.own.estimate(a.who, &a.of, end, in.Note) })
 }
 
 // Escalate raises the escalation level of an issue. It requires an operator.
 func (s *Service) Escalate(w *floor.Work, p auth.Principal, t *Target, in EscalateInput) (*View, error) {
-	return s.enter(w, p, auth.Operator, t, in.Said, func(a *act) error { return a.own.escalate(a.who, in.Level, in.Note) })
+	return s.enter(w, p, auth.Operator, t, in.Entry, func(a *act) error { return a.own.escalate(a.who, in.Level, in.Note) })
 }
 
 // Cause sets the cause of an issue or of one of its parts. It requires an operator.
@@ -237,7 +237,7 @@ func (s *Service) Cause(w *floor.Work, p auth.Principal, t *Target, in CauseInpu
 	if in.PartStartAt != nil {
 		part = in.PartStartAt.UnixMilli()
 	}
-	return s.enter(w, p, auth.Operator, t, in.Said, func(a *act) error {
+	return s.enter(w, p, auth.Operator, t, in.Entry, func(a *act) error {
 		a.figures = true
 		return a.own.cause(a.who, a.taken, mayBe(a.station), code, part, in.Note)
 	})
@@ -245,7 +245,7 @@ func (s *Service) Cause(w *floor.Work, p auth.Principal, t *Target, in CauseInpu
 
 // Split splits an issue into parts. It requires an operator.
 func (s *Service) Split(w *floor.Work, p auth.Principal, t *Target, in SplitInput) (*View, error) {
-	return s.enter(w, p, auth.Operator, t, in.Said, func(a *act) error {
+	return s.enter(w, p, auth.Operator, t, in.Entry, func(a *act) error {
 		a.figures = true
 		return a.own.split(a.who, mayBe(a.station), in.Parts, in.Note)
 	})
@@ -253,7 +253,7 @@ func (s *Service) Split(w *floor.Work, p auth.Principal, t *Target, in SplitInpu
 
 // Exclude excludes an issue from the figures or includes it again. It requires a supervisor.
 func (s *Service) Exclude(w *floor.Work, p auth.Principal, t *Target, in ExcludeInput) (*View, error) {
-	return s.enter(w, p, auth.Supervisor, t, in.Said, func(a *act) error {
+	return s.enter(w, p, auth.Supervisor, t, in.Entry, func(a *act) error {
 		a.figures = true
 		return a.own.exclude(a.who, a.taken, in.Excluded, in.Note)
 	})
@@ -287,13 +287,13 @@ type act struct {
 }
 
 // begin checks the caller, the station and the time of the entry. Invalid fields are added to problems.
-func (s *Service) begin(w *floor.Work, p auth.Principal, role auth.Role, code string, said Said, problems *errdefs.Problems) (Author, *station.Station, error) {
+func (s *Service) begin(w *floor.Work, p auth.Principal, role auth.Role, code string, entry Entry, problems *errdefs.Problems) (Author, *station.Station, error) {
 	if err := auth.AuthorizeAt(s.cfg.Authorize, w.Tx, p, role, code); err != nil {
 		return Author{}, nil, err
 	}
 	// several people share a tablet, so initials are required
-	initials, unfit := auth.Initials(said.Initials, p.Tablet())
-	at, err := moment("at", said.At, w.Now)
+	initials, unfit := auth.Initials(entry.Initials, p.Tablet())
+	at, err := moment("at", entry.At, w.Now)
 	if err != nil {
 		at = w.Now
 	}
@@ -318,7 +318,7 @@ func moment(field string, at *instant.Time, now int64) (int64, error) {
 }
 
 // enter makes one entry: it stores the record, audits it and publishes the event.
-func (s *Service) enter(w *floor.Work, p auth.Principal, role auth.Role, t *Target, said Said, do func(*act) error) (*View, error) {
+func (s *Service) enter(w *floor.Work, p auth.Principal, role auth.Role, t *Target, entry Entry, do func(*act) error) (*View, error) {
 	if t.station == "" { // the ID names no station
 		if err := s.cfg.Authorize(w.Tx, p, role); err != nil {
 			return nil, err
@@ -326,7 +326,7 @@ func (s *Service) enter(w *floor.Work, p auth.Principal, role auth.Role, t *Targ
 		return nil, t.err
 	}
 	a := &act{}
-	who, st, err := s.begin(w, p, role, t.station, said, &a.problems)
+	who, st, err := s.begin(w, p, role, t.station, entry, &a.problems)
 	if err != nil && errdefs.KindOf(err) != errdefs.NotFound {
 		return nil, err
 	}

@@ -95,7 +95,7 @@ func (w *works) cause(id, code string) (*View, error) {
 	w.T.Helper()
 	target := w.Find(floortest.Account, id)
 	return w.do(func(f *floor.Work) (*View, error) {
-		return w.Cause(f, person(auth.Operator), target, CauseInput{Said: Said{Initials: "ABC"}, Cause: textOrNil(code)})
+		return w.Cause(f, person(auth.Operator), target, CauseInput{Entry: Entry{Initials: "ABC"}, Cause: textOrNil(code)})
 	})
 }
 
@@ -103,7 +103,7 @@ func (w *works) exclude(id string, out bool) (*View, error) {
 	w.T.Helper()
 	target := w.Find(floortest.Account, id)
 	return w.do(func(f *floor.Work) (*View, error) {
-		return w.Exclude(f, person(auth.Supervisor), target, ExcludeInput{Said: Said{Note: "a visit"}, Excluded: out})
+		return w.Exclude(f, person(auth.Supervisor), target, ExcludeInput{Entry: Entry{Note: "a visit"}, Excluded: out})
 	})
 }
 
@@ -545,7 +545,7 @@ func TestALateWord(t *testing.T) {
 		target := w.Find(floortest.Account, stop)
 		when := instant.Of(w.at(at))
 		return w.do(func(f *floor.Work) (*View, error) {
-			return w.Cause(f, person(auth.Operator), target, CauseInput{Said: Said{Initials: "ABC", At: &when}, Cause: &code})
+			return w.Cause(f, person(auth.Operator), target, CauseInput{Entry: Entry{Initials: "ABC", At: &when}, Cause: &code})
 		})
 	}
 	v := w.must(said("08:20", "SETUP"))

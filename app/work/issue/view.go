@@ -117,7 +117,7 @@ func show(stationCode string, o *Of, now int64) *View {
 	}
 	for _, r := range append([]*Record{o.Own}, o.Others...) {
 		if r != nil {
-			v.said(r, r == o.Own)
+			v.add(r, r == o.Own)
 		}
 	}
 	slices.SortStableFunc(v.Events, func(a, b EventView) int { return a.RecordedAt.Compare(b.RecordedAt.Time) })
@@ -132,8 +132,8 @@ func orphan(stationCode string, r *Record) *View {
 	return v
 }
 
-// said adds the content of a record. Of merged issues it adds only the events.
-func (v *View) said(r *Record, own bool) {
+// add adds the content of a record. Of merged issues it adds only the events.
+func (v *View) add(r *Record, own bool) {
 	for _, e := range r.Events {
 		v.Events = append(v.Events, EventView{At: instant.OfMs(e.At), RecordedAt: instant.OfMs(e.RecordedAt), By: e.By, Initials: textOrNil(e.Initials), Action: e.Action, Value: textOrNil(e.Value), Note: textOrNil(e.Note)})
 	}
