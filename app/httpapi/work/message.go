@@ -98,12 +98,12 @@ func (api *API) postMessage(c *rest.Call) (rest.Reply, error) {
 // messageDone handles POST /message/{messageId}/done.
 func (api *API) messageDone(c *rest.Call) (rest.Reply, error) {
 	var in struct {
-		message.Settled
+		message.DoneInput
 		At string `json:"at"`
 	}
 	return c.FloorWrite(schema.MessageDone, false, &in, func(w *floor.Work) (any, error) {
-		in.Settled.At = rest.MomentOf(in.At)
-		return api.Messages.Done(w, c.Principal, c.Params.ByName("messageId"), in.Settled)
+		in.DoneInput.At = rest.MomentOf(in.At)
+		return api.Messages.Done(w, c.Principal, c.Params.ByName("messageId"), in.DoneInput)
 	})
 }
 

@@ -35,7 +35,7 @@ func (s *Service) Post(w *floor.Work, p auth.Principal, in Input) (*View, error)
 	if strings.TrimSpace(in.Text) == "" {
 		problems.Add("text", "must have something to read in it")
 	}
-	at, initials := said(&problems, in.At, in.Initials, w.Now)
+	at, initials := timeAndAuthor(&problems, in.At, in.Initials, w.Now)
 	st, err := w.StationAt(in.StationCode, at)
 	if errdefs.KindOf(err) == errdefs.NotFound {
 		problems.Add("stationCode", "must be the code of a station; no station has this code")
@@ -82,15 +82,15 @@ func crowdOut(w *floor.Work, k key) error {
 	return nil
 }
 
-// Settled is a request to mark a message as done.
-type Settled struct {
+// DoneInput is a request to mark a message as done.
+type DoneInput struct {
 	Initials string `json:"initials"` // 3 to 8 letters or digits
 	At       *int64 `json:"-"`        // ms: when it was done; nil: now
 }
 
 // Done marks a message as done. It requires an operator of the station. A message that is already done is not changed.
 // Errors: NotFound; Forbidden; Invalid (at).
-func (s *Service) Done(w *floor.Work, p auth.Principal, id string, in Settled) (*View, error) {
+func (s *Service) Done(w *floor.Work, p auth.Principal, id string, in DoneInput) (*View, error) {
 	k, ok := parseID(w.Account, id)
 	if !ok {
 		return nil, errNone
@@ -106,7 +106,7 @@ func (s *Service) Done(w *floor.Work, p auth.Principal, id string, in Settled) (
 		return nil, err
 	}
 	var problems errdefs.Problems
-	at, initials := said(&problems, in.At, in.Initials, w.Now)
+	at, initials := timeAndAuthor(&problems, in.At, in.Initials, w.Now)
 	if written := int64(k.B.B.A); r.Done == 0 && at < written {
 		problems.Add("at", "must not be before the message was written, %s; it is %s", instant.Format(instant.OfMs(written).Time), instant.Format(instant.OfMs(at).Time))
 	}
@@ -123,8 +123,8 @@ func (s *Service) Done(w *floor.Work, p auth.Principal, id string, in Settled) (
 	return s.publish(w, p, k, r, "message.done", map[string]string{"initials": initials, "at": instant.Format(instant.OfMs(at).Time)})
 }
 
-// said returns the time of an entry, by default now, and its author.
-func said(problems *errdefs.Problems, at *int64, initials string, now int64) (ms int64, by string) {
+// timeAndAuthor returns the time of an entry, by default now, and its author.
+func timeAndAuthor(problems *errdefs.Problems, at *int64, initials string, now int64) (ms int64, by string) {
 	ms, err := floor.Moment("at", at, now)
 	if err != nil {
 		ms = now

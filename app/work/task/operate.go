@@ -48,7 +48,7 @@ func (s *Service) Complete(w *floor.Work, p auth.Principal, id string, in Comple
 		return nil, errNoTask
 	}
 	var problems errdefs.Problems
-	at, initials := said(&problems, in.At, in.Initials, w.Now)
+	at, initials := timeAndAuthor(&problems, in.At, in.Initials, w.Now)
 	i, err := t.one(k)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (s *Service) Complete(w *floor.Work, p auth.Principal, id string, in Comple
 		return nil, err
 	}
 	t.change(i)
-	t.tell()
+	t.publishChanges()
 	return i.view(), nil
 }
 
@@ -118,8 +118,8 @@ func (i *instance) completable(problems *errdefs.Problems, at, now int64, note s
 	return errdefs.New(errdefs.Conflict, "the Task %s was missed at %s; it can only be completed with an at before that", i.text.TaskCode, instant.FormatMs(i.Deadline))
 }
 
-// said returns the time of an action, by default now, and its author.
-func said(problems *errdefs.Problems, at *int64, initials string, now int64) (ms int64, by string) {
+// timeAndAuthor returns the time of an action, by default now, and its author.
+func timeAndAuthor(problems *errdefs.Problems, at *int64, initials string, now int64) (ms int64, by string) {
 	ms, err := floor.Moment("at", at, now)
 	if err != nil {
 		ms = now
@@ -144,7 +144,7 @@ func (s *Service) Start(w *floor.Work, p auth.Principal, listCode string, in Lis
 		return nil, err
 	}
 	var problems errdefs.Problems
-	at, initials := said(&problems, in.At, in.Initials, w.Now)
+	at, initials := timeAndAuthor(&problems, in.At, in.Initials, w.Now)
 	st, err := w.Station(in.StationCode)
 	switch {
 	case errdefs.KindOf(err) == errdefs.NotFound:

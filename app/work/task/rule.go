@@ -99,7 +99,7 @@ type stationTx struct {
 	current []*instance
 	cron    map[fireOf]*instance // the current ones with a fire as deadline
 	changes int
-	told    []*instance
+	changed []*instance
 	next    int64 // time of the next work, ms
 }
 
@@ -155,7 +155,7 @@ func (t *stationTx) pass(st *station.Station) error {
 
 // store writes the station's progress and publishes the changes.
 func (t *stationTx) store() error {
-	t.tell()
+	t.publishChanges()
 	return stations.Put(t.w.Tx, place{A: t.w.Account, B: t.code}, t.rec)
 }
 
@@ -428,16 +428,16 @@ func (t *stationTx) let(i *instance) error {
 // change records an Instance to publish.
 func (t *stationTx) change(i *instance) {
 	t.changes++
-	if len(t.told) <= maxTold {
-		t.told = append(t.told, i)
+	if len(t.changed) <= maxPublished {
+		t.changed = append(t.changed, i)
 	}
 }
 
-// maxTold limits the changes of a station that are published one by one.
-const maxTold = 20
+// maxPublished limits the changes of a station that are published one by one.
+const maxPublished = 20
 
-// tell publishes the changes, or only their number if there are many.
-func (t *stationTx) tell() {
+// publishChanges publishes the changes, or only their number if there are many.
+func (t *stationTx) publishChanges() {
 	publish := func(v any) {
 		data, err := json.Marshal(v)
 		if err != nil {
@@ -445,14 +445,14 @@ func (t *stationTx) tell() {
 		}
 		t.w.Publish(event.Event{At: t.w.Now, Type: event.Task, Station: t.code, Data: data})
 	}
-	if t.changes > maxTold {
+	if t.changes > maxPublished {
 		publish(struct {
 			StationCode string `json:"stationCode"`
 			Changed     int    `json:"changed"`
 		}{t.code, t.changes})
 		return
 	}
-	for _, i := range t.told {
+	for _, i := range t.changed {
 		publish(i.view())
 	}
 }
