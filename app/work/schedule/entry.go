@@ -223,7 +223,7 @@ func (a *act) scheduleOf(e *Entry, id string) (*Schedule, error) {
 	}
 	moment := *a
 	moment.at = e.At
-	l, err := moment.lane(e.StationCode, Production)
+	l, err := moment.kindAt(e.StationCode, Production)
 	if err != nil {
 		return nil, err
 	}

@@ -104,10 +104,10 @@ func (s *Service) Get(accountID, id string) (*View, error) {
 	return views[0], nil
 }
 
-// shelves returns the sections of the list that hold the ended schedules of some states, each with the search distance
+// sections returns the sections of the list that hold the ended schedules of some states, each with the search distance
 // before a range, ms. Completed schedules do not overlap each other, so the last one before the range is enough;
 // deleted ones may overlap.
-func shelves(states []State) map[string]int64 {
+func sections(states []State) map[string]int64 {
 	list := map[string]int64{}
 	if len(states) == 0 || slices.Contains(states, Completed) {
 		list[string(Production)], list[string(NonProduction)] = 0, 0
@@ -136,8 +136,8 @@ func placesIn(tx *kv.Tx, account string, w Where, states []State, now int64, all
 	for _, p := range open {
 		use(p)
 	}
-	for shelf, reach := range shelves(states) {
-		r := places.Between(placeKey(account, w.StationCode, shelf, 0, ""), placeKey(account, w.StationCode, shelf, w.End, ""))
+	for section, reach := range sections(states) {
+		r := places.Between(placeKey(account, w.StationCode, section, 0, ""), placeKey(account, w.StationCode, section, w.End, ""))
 		for item, err := range places.ScanDown(tx, r) {
 			if err != nil {
 				return nil, fmt.Errorf("read the schedules of %s: %w", w.StationCode, err)

@@ -144,10 +144,10 @@ func (s *Schedule) endsByQuantity(st *station.Station) bool {
 	return on
 }
 
-// lane reads the running schedule of one kind at a station, and those that ended after the act's moment.
-func (a *act) lane(stationCode string, kind Kind) (l lane, err error) {
+// kindAt reads the running schedule of one kind at a station, and those that ended after the act's moment.
+func (a *act) kindAt(stationCode string, kind Kind) (l kindSchedules, err error) {
 	if l.running, err = runningOf(a.w.Tx, a.w.Account, stationCode, kind); err != nil {
-		return lane{}, err
+		return kindSchedules{}, err
 	}
 	l.ended, err = after(a.w.Tx, a.w.Account, stationCode, kind, a.at)
 	return l, err
@@ -156,7 +156,7 @@ func (a *act) lane(stationCode string, kind Kind) (l lane, err error) {
 // start starts a planned schedule at the act's moment, at a station that may differ from the planned one. If endRunning
 // is set, it ends the running schedule of its kind. Error: Conflict.
 func (a *act) start(old *Schedule, st *station.Station, how Move, endRunning bool) (*Schedule, error) {
-	l, err := a.lane(st.Code, old.Kind)
+	l, err := a.kindAt(st.Code, old.Kind)
 	if err != nil {
 		return nil, err
 	}

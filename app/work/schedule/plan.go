@@ -78,8 +78,8 @@ func (p place) free(open []place) error {
 	return nil
 }
 
-// lane has the running and the recently ended schedules of one kind at a station.
-type lane struct {
+// kindSchedules has the running and the recently ended schedules of one kind at a station.
+type kindSchedules struct {
 	running *Schedule
 	// ended has those that ended after a moment, or at it by quantity, the latest first.
 	ended []*Schedule
@@ -88,7 +88,7 @@ type lane struct {
 // enter returns the moment at which a schedule can start that should start at a moment, ms: that moment, or the next ms
 // if another of its kind occupies it. ends is the running schedule that it replaces. Error: Conflict if it cannot
 // start.
-func (l lane) enter(at int64, endRunning bool) (start int64, ends *Schedule, err error) {
+func (l kindSchedules) enter(at int64, endRunning bool) (start int64, ends *Schedule, err error) {
 	for _, e := range l.ended {
 		switch free := e.freed(); {
 		case free <= at:

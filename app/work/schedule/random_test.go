@@ -147,14 +147,14 @@ func (p *plant) agrees() {
 		} else {
 			running[v.StationCode] = append(running[v.StationCode], v.ID)
 		}
-		lane := v.StationCode + " " + string(v.Kind)
-		lanes[lane] = append(lanes[lane], one)
+		kindSchedules := v.StationCode + " " + string(v.Kind)
+		lanes[kindSchedules] = append(lanes[kindSchedules], one)
 	}
-	for lane, list := range lanes {
+	for kindSchedules, list := range lanes {
 		slices.SortFunc(list, func(a, b ran) int { return int(a.from - b.from) })
 		for i := 1; i < len(list); i++ {
 			if list[i].from < list[i-1].to {
-				p.t.Errorf("%s: %s and %s ran at once:\n%s\n%s", lane, list[i-1].id, list[i].id, p.story(list[i-1].id), p.story(list[i].id))
+				p.t.Errorf("%s: %s and %s ran at once:\n%s\n%s", kindSchedules, list[i-1].id, list[i].id, p.story(list[i-1].id), p.story(list[i].id))
 			}
 		}
 	}

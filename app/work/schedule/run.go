@@ -74,7 +74,7 @@ func (s *Service) Start(w *floor.Work, p auth.Principal, id string, in StartInpu
 // startFor starts a schedule, and checks that the caller may end the running one.
 func (a *act) startFor(p auth.Principal, old *Schedule, st *station.Station, endRunning bool) (*Schedule, error) {
 	if endRunning && !p.Role.AtLeast(auth.Supervisor) {
-		l, err := a.lane(st.Code, old.Kind)
+		l, err := a.kindAt(st.Code, old.Kind)
 		if err != nil {
 			return nil, err
 		}
@@ -169,7 +169,7 @@ func (a *act) reopen(p auth.Principal, old *Schedule, st *station.Station) (*Vie
 	}
 	later := *a
 	later.at = old.End
-	l, err := later.lane(st.Code, old.Kind)
+	l, err := later.kindAt(st.Code, old.Kind)
 	if err != nil {
 		return nil, err
 	}

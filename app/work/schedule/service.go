@@ -105,8 +105,8 @@ func (s *Service) Due(plan *station.Plan, now int64) (stationCodes []string) {
 	return slices.Compact(stationCodes)
 }
 
-// fallen returns the schedules of some stations whose automatic moves are due, with their times.
-func (s *Service) fallen(account string, stationCodes []string, now int64) map[string]int64 {
+// dueMoves returns the schedules of some stations whose automatic moves are due, with their times.
+func (s *Service) dueMoves(account string, stationCodes []string, now int64) map[string]int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := map[string]int64{}
@@ -124,15 +124,15 @@ const maxTick = 2000
 // Tick implements floor.Rule: it makes automatic starts and ends in order of their planned times. After a pause of the
 // service it makes up for the moves that became due meanwhile.
 func (s *Service) Tick(w *floor.Work, stationCodes []string) error {
-	var queue []falling
-	for id, at := range s.fallen(w.Account, stationCodes, w.Now) {
+	var queue []dueMove
+	for id, at := range s.dueMoves(w.Account, stationCodes, w.Now) {
 		sched, err := load(w.Tx, w.Account, id)
 		if err != nil {
 			return err
 		}
-		queue = append(queue, falling{at, sched.State == Planned, id})
+		queue = append(queue, dueMove{at, sched.State == Planned, id})
 	}
-	slices.SortFunc(queue, compareFalling)
+	slices.SortFunc(queue, compareDueMoves)
 	for range maxTick {
 		if len(queue) == 0 {
 			return nil
@@ -151,22 +151,22 @@ func (s *Service) Tick(w *floor.Work, stationCodes []string) error {
 			return fmt.Errorf("schedule %s: %w", sched.ID, err)
 		}
 		if due := next.automatic(); due != 0 && due <= w.Now {
-			f := falling{due, next.State == Planned, next.ID}
-			i, _ := slices.BinarySearchFunc(queue, f, compareFalling)
+			f := dueMove{due, next.State == Planned, next.ID}
+			i, _ := slices.BinarySearchFunc(queue, f, compareDueMoves)
 			queue = slices.Insert(queue, i, f)
 		}
 	}
 	return nil
 }
 
-// falling is a move that is due. At one moment, ends come before starts.
-type falling struct {
+// dueMove is a move that is due. At one moment, ends come before starts.
+type dueMove struct {
 	at     int64 // ms
 	starts bool
 	id     string
 }
 
-func compareFalling(a, b falling) int {
+func compareDueMoves(a, b dueMove) int {
 	if a.at == b.at && a.starts != b.starts {
 		if b.starts {
 			return -1

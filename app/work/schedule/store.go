@@ -55,8 +55,8 @@ func placeOf(s *Schedule) place {
 	return p
 }
 
-// shelf returns the section of the index for the schedule. Deleted schedules have their own, so that lists skip them.
-func (p place) shelf() string {
+// section returns the section of the index for the schedule. Deleted schedules have their own, so that lists skip them.
+func (p place) section() string {
 	if p.state == Deleted {
 		return string(Deleted)
 	}
@@ -64,11 +64,11 @@ func (p place) shelf() string {
 }
 
 func (p place) key(account string) atKey {
-	return placeKey(account, p.station, p.shelf(), p.begins, p.id)
+	return placeKey(account, p.station, p.section(), p.begins, p.id)
 }
 
-func placeKey(account, station, shelf string, at int64, id string) atKey {
-	return atKey{A: account, B: kv.Pair[string, kv.Pair[string, timeID]]{A: station, B: kv.Pair[string, timeID]{A: shelf, B: timeID{A: uint64(max(at, 0)), B: id}}}}
+func placeKey(account, station, section string, at int64, id string) atKey {
+	return atKey{A: account, B: kv.Pair[string, kv.Pair[string, timeID]]{A: station, B: kv.Pair[string, timeID]{A: section, B: timeID{A: uint64(max(at, 0)), B: id}}}}
 }
 
 // value encodes the state, the kind and the end in 10 bytes. It is stored: a change needs a migration.

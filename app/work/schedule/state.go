@@ -11,8 +11,8 @@ import (
 	"opsmon/app/instant"
 )
 
-// standing is the state of a schedule at one moment, as an entry finds it.
-type standing struct {
+// scheduleState is the state of a schedule at one moment, as an entry finds it.
+type scheduleState struct {
 	Count
 	at     int64
 	manual bool // manual downtime is active
@@ -22,14 +22,14 @@ type standing struct {
 // adds checks a schedule's totals with an additional entry: they must not be negative at the entry or at any later
 // moment, and new units must not exceed the maximum. Error: Conflict.
 func (a *act) adds(sched *Schedule, st *station.Station, e *Entry) error {
-	least, bad := (&standing{}).effect(e)
-	list, err := a.standings(sched, e, least, bad)
+	least, bad := (&scheduleState{}).effect(e)
+	list, err := a.states(sched, e, least, bad)
 	if err != nil {
 		return err
 	}
 	fresh, most := !e.Correction && (e.Good != 0 || e.Bad != 0), float64(st.Monitor.MaxUnits)
 	if fresh && most > 0 {
-		end, err := a.standingAt(sched, max(e.Effective, sched.until(a.w.Now)))
+		end, err := a.stateAt(sched, max(e.Effective, sched.until(a.w.Now)))
 		if err != nil {
 			return err
 		}
@@ -58,8 +58,8 @@ func (a *act) lacks(sched *Schedule, e *Entry) error {
 		return err
 	}
 	left := unapplied(d.Minutes)[e.ID]
-	good, bad := (&standing{adds: true}).effect(e)
-	list, err := a.standings(sched, e, left.Good-good, left.Bad-bad)
+	good, bad := (&scheduleState{adds: true}).effect(e)
+	list, err := a.states(sched, e, left.Good-good, left.Bad-bad)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (a *act) lacks(sched *Schedule, e *Entry) error {
 }
 
 // effect returns what an entry adds to good and bad.
-func (was *standing) effect(e *Entry) (good, bad float64) {
+func (was *scheduleState) effect(e *Entry) (good, bad float64) {
 	good, bad = e.Good, e.Bad
 	if !e.Correction && !was.adds {
 		good = 0
@@ -82,7 +82,7 @@ func (was *standing) effect(e *Entry) (good, bad float64) {
 }
 
 // with refuses totals below zero. Error: Conflict.
-func (was *standing) with(sched *Schedule, good, bad float64) error {
+func (was *scheduleState) with(sched *Schedule, good, bad float64) error {
 	const rounding = 1e-6 // units: counts are whole millionths
 	if was.Good+good < -rounding || was.Bad+bad < -rounding {
 		return errdefs.New(errdefs.Conflict, "the schedule %s had %s good and %s bad units at %s; a total must not be negative", sched.ID, units(was.Good), units(was.Bad), instant.FormatMs(was.at))
@@ -90,16 +90,16 @@ func (was *standing) with(sched *Schedule, good, bad float64) error {
 	return nil
 }
 
-// standings returns the states affected by a change of good and bad units at an entry: at its own moment, and right
+// states returns the states affected by a change of good and bad units at an entry: at its own moment, and right
 // after each later entry that subtracts units, because totals decrease nowhere else. It reads only those states in
 // which the change may find too few units, because each read recalculates a part of the past.
-func (a *act) standings(sched *Schedule, e *Entry, good, bad float64) ([]standing, error) {
+func (a *act) states(sched *Schedule, e *Entry, good, bad float64) ([]scheduleState, error) {
 	behind, err := a.behind(sched, e)
 	if err != nil {
 		return nil, err
 	}
 	group, behind := first(behind, e.Effective)
-	was, err := a.standingAt(sched, e.Effective)
+	was, err := a.stateAt(sched, e.Effective)
 	if err != nil {
 		return nil, err
 	}
@@ -111,13 +111,13 @@ func (a *act) standings(sched *Schedule, e *Entry, good, bad float64) ([]standin
 		at := behind[0].Effective
 		group, behind = first(behind, at)
 		for _, other := range group {
-			lessGood, lessBad := (&standing{}).effect(other)
+			lessGood, lessBad := (&scheduleState{}).effect(other)
 			left.Good, left.Bad = left.Good+min(0, lessGood), left.Bad+min(0, lessBad)
 		}
 		if left.Good+min(0, good) >= 0 && left.Bad+min(0, bad) >= 0 {
 			continue // units made since can only add to the total
 		}
-		if was, err = a.standingAt(sched, at); err != nil {
+		if was, err = a.stateAt(sched, at); err != nil {
 			return nil, err
 		}
 		list, left = append(list, was.within(group)...), was.Count
@@ -146,8 +146,8 @@ func first(list []*Entry, at int64) (group, rest []*Entry) {
 }
 
 // within returns the states before each entry of one moment, calculated back from the state after them.
-func (was standing) within(group []*Entry) []standing {
-	list := []standing{was}
+func (was scheduleState) within(group []*Entry) []scheduleState {
+	list := []scheduleState{was}
 	for _, e := range slices.Backward(group) {
 		good, bad := was.effect(e)
 		was.Good, was.Bad = max(0, was.Good-good), max(0, was.Bad-bad)
@@ -164,18 +164,18 @@ func (s *Schedule) until(now int64) int64 {
 	return now
 }
 
-// standingAt returns the schedule's state at a moment: the machine's while the schedule runs, and from its end on the
+// stateAt returns the schedule's state at a moment: the machine's while the schedule runs, and from its end on the
 // sum of the minutes, because the machine no longer holds the schedule.
-func (a *act) standingAt(sched *Schedule, at int64) (was standing, err error) {
+func (a *act) stateAt(sched *Schedule, at int64) (was scheduleState, err error) {
 	v, err := a.w.ViewAt(sched.StationCode, at)
 	if err != nil {
-		return standing{}, err
+		return scheduleState{}, err
 	}
-	was = standing{at: at, adds: true, manual: slices.ContainsFunc(v.Open, func(i monitor.Issue) bool { return i.Type == monitor.IssueManual })}
+	was = scheduleState{at: at, adds: true, manual: slices.ContainsFunc(v.Open, func(i monitor.Issue) bool { return i.Type == monitor.IssueManual })}
 	if sched.State == Completed && at >= sched.End {
 		d, err := a.w.Detail(sched.StationCode, instant.FloorMinute(sched.Start), instant.FloorMinute(sched.End)+instant.MinuteMs)
 		if err != nil {
-			return standing{}, err
+			return scheduleState{}, err
 		}
 		if c := sums(d.Minutes)[sched.ID]; c != nil {
 			was.Count, was.adds = *c, c.Other == 0
