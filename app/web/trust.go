@@ -137,9 +137,9 @@ func (t *Trust) render(r *http.Request) (*file, error) {
 	host := t.others(r)
 	var codes, addresses, fingerprint []view
 	if t.cfg.ClearPort() != 0 {
-		codes = append(codes, view{"Title": "This page, for a device that does not trust the appliance yet", "URL": t.clear(host) + trustPath, "Image": openCode})
+		codes = append(codes, view{"Secure": false, "URL": t.clear(host) + trustPath, "Image": openCode})
 	}
-	codes = append(codes, view{"Title": "Over HTTPS: opens without a warning once the device trusts it", "URL": t.secure(host) + trustPath, "Image": httpsCode})
+	codes = append(codes, view{"Secure": true, "URL": t.secure(host) + trustPath, "Image": httpsCode})
 	if t.cfg.URL == "" {
 		for _, one := range t.cfg.Hosts() {
 			addresses = append(addresses, view{"URL": t.secure(one)})
