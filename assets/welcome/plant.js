@@ -1,6 +1,8 @@
 // What the first set-up makes of what was typed: a manifest (http-api.md 2.3), and the way back from a field of it to the
 // field on the page.
 
+import { text } from "../shared/words.js";
+
 /** slug makes a code of a name: letters and digits of ASCII, the rest hyphens; "" for a name in another script. */
 export function slug(name) {
   return name
@@ -24,8 +26,8 @@ function unique(wanted, taken, most) {
 }
 
 /** stationNames reads names that stand one in a line; blank lines are none. */
-export const stationNames = (text) =>
-  text
+export const stationNames = (lines) =>
+  lines
     .split("\n")
     .map((line) => line.trim())
     .filter(Boolean);
@@ -33,7 +35,7 @@ export const stationNames = (text) =>
 /** resize gives so many names: more are numbered on, after those of the groups before, and those too many at the end go. */
 export function resize(names, count, before = 0) {
   const out = names.slice(0, count);
-  while (out.length < count) out.push(`Station ${before + out.length + 1}`);
+  while (out.length < count) out.push(text("welcome.station.new", { n: before + out.length + 1 }));
   return out;
 }
 
@@ -93,10 +95,7 @@ const places = [
   [/^account\.plants\[0\]\.dayStartHour$/, () => "dayStart"],
   [/^account\.plants\[0\]\.weekStartDay$/, () => "weekStart"],
   [/^account\.plants\[0\]\.(name|code)$/, () => "plant"],
-  [
-    /^account\.plants\[0\]\.stationGroups\[(\d+)\]\.stations\[(\d+)\]/,
-    (m) => [`stations-${m[1]}`, `Line ${Number(m[2]) + 1}: `],
-  ],
+  [/^account\.plants\[0\]\.stationGroups\[(\d+)\]\.stations\[(\d+)\]/, (m) => [`stations-${m[1]}`, Number(m[2]) + 1]],
   [/^account\.plants\[0\]\.stationGroups\[(\d+)\]\.stations$/, (m) => `stations-${m[1]}`],
   [/^account\.plants\[0\]\.stationGroups\[(\d+)\]/, (m) => `group-${m[1]}`],
 ];
@@ -107,8 +106,8 @@ export function place({ field, issue }) {
   for (const [pattern, to] of places) {
     const m = pattern.exec(path);
     if (!m) continue;
-    const [at, before] = [to(m)].flat();
-    return [at, (before ?? "") + issue];
+    const [at, line] = [to(m)].flat();
+    return [at, line ? text("welcome.line", { n: line, issue }) : issue];
   }
   return ["", path ? `${path} ${issue}` : issue];
 }

@@ -5,13 +5,21 @@ import { html, render, nothing } from "../vendor/lit-html/lit-html.js";
 import { live } from "../vendor/lit-html/directives/live.js";
 import { request } from "../shared/api.js";
 import { snippet } from "../shared/dom.js";
-import { say, wait } from "../shared/words.js";
+import { say, text, wait } from "../shared/words.js";
 import { clock, currencies, currencyName, hereCurrency, hereTimezone, hereWeekStart, timezones } from "./locale.js";
 import { accountId, manifest, place, resize, stationNames } from "./plant.js";
 
 const root = document.getElementById("welcome");
 const kept = "welcome"; // in the tab's storage
-const weekDays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+const weekDays = [
+  text("welcome.day.monday"),
+  text("welcome.day.tuesday"),
+  text("welcome.day.wednesday"),
+  text("welcome.day.thursday"),
+  text("welcome.day.friday"),
+  text("welcome.day.saturday"),
+  text("welcome.day.sunday"),
+];
 const publicDomains =
   /^(gmail|googlemail|outlook|hotmail|live|yahoo|icloud|gmx|web|proton|protonmail|aol|mail|qq|163|126|yandex)\.[a-z.]+$/;
 const most = { groups: 50, stations: 500 };
@@ -29,7 +37,7 @@ const fresh = () => ({
   dayStart: 6,
   weekStart: hereWeekStart(),
   currency: hereCurrency(),
-  groups: [{ name: "Line 1", stations: resize([], 3).join("\n") }],
+  groups: [{ name: text("welcome.group.new", { n: 1 }), stations: resize([], 3).join("\n") }],
 });
 
 let form = fresh();
@@ -37,18 +45,24 @@ let code = "";
 const page = { busy: false, problems: {}, notice: null, until: 0 };
 
 const steps = [
-  { name: "Code", title: "Set up your plant", fields: ["code"], view: codeStep },
-  { name: "Account", title: "You and your account", fields: ["email", "domain", "id"], view: accountStep },
+  { name: text("welcome.code.step"), title: text("welcome.code.title"), fields: ["code"], view: codeStep },
   {
-    name: "Plant",
-    title: "Your plant",
+    name: text("welcome.account.step"),
+    title: text("welcome.account.title"),
+    fields: ["email", "domain", "id"],
+    view: accountStep,
+  },
+  {
+    name: text("welcome.plant.step"),
+    title: text("welcome.plant.title"),
     fields: ["plant", "timezone", "dayStart", "weekStart", "currency"],
     view: plantStep,
   },
-  { name: "Stations", title: "Groups and stations", fields: [], view: stationStep },
-  { name: "Review", title: "Look it over", fields: [], view: reviewStep },
+  { name: text("welcome.stations.step"), title: text("welcome.stations.title"), fields: [], view: stationStep },
+  { name: text("welcome.review.step"), title: text("welcome.review.title"), fields: [], view: reviewStep },
 ];
 const last = steps.length - 1;
+const bold = (words) => html`<b>${words}</b>`;
 
 const stepOf = (field) => {
   if (/^(group|stations)-/.test(field)) return 3;
@@ -87,8 +101,8 @@ function body(step) {
       : {
           ...form,
           ...(step < 1 && { email: "x@plant.example", domain: "plant.example", id: "plant" }),
-          ...(step < 2 && { plant: "Plant", timezone: "UTC", currency: "", dayStart: 0, weekStart: 0 }),
-          ...(step < 3 && { groups: [{ name: "Group", stations: "Station" }] }),
+          ...(step < 2 && { plant: "x", timezone: "UTC", currency: "", dayStart: 0, weekStart: 0 }),
+          ...(step < 3 && { groups: [{ name: "x", stations: "x" }] }),
         };
   return {
     code: code.trim(),
@@ -103,18 +117,18 @@ function body(step) {
 // missing finds what is not there at all.
 function missing(step) {
   const problems = {};
-  const need = (at, field, value, text) => {
-    if (step >= at && !String(value).trim()) problems[field] = text;
+  const need = (at, field, value, problem) => {
+    if (step >= at && !String(value).trim()) problems[field] = problem;
   };
-  need(0, "code", code, "Type the code that the PC shows.");
-  need(1, "email", form.email, "Type your e-mail address.");
-  need(1, "domain", form.domain, "Type the domain of your e-mail addresses.");
-  need(1, "id", form.id, "Give the account a short name.");
-  need(2, "plant", form.plant, "Give the plant a name.");
-  need(2, "timezone", form.timezone, "Choose the plant’s time zone.");
+  need(0, "code", code, text("welcome.code.missing"));
+  need(1, "email", form.email, text("welcome.email.missing"));
+  need(1, "domain", form.domain, text("welcome.domain.missing"));
+  need(1, "id", form.id, text("welcome.id.missing"));
+  need(2, "plant", form.plant, text("welcome.plant.missing"));
+  need(2, "timezone", form.timezone, text("welcome.timezone.missing"));
   form.groups.forEach((group, i) => {
-    need(3, `group-${i}`, group.name, "Give the group a name.");
-    need(3, `stations-${i}`, group.stations, "Name at least one station.");
+    need(3, `group-${i}`, group.name, text("welcome.group.missing"));
+    need(3, `stations-${i}`, group.stations, text("welcome.stations.missing"));
   });
   return problems;
 }
@@ -140,12 +154,12 @@ async function send(step, dry) {
 async function refused(error) {
   switch (error.status) {
     case 400:
-      for (const [field, text] of error.details.map(place)) {
-        if (field) page.problems[field] ??= say(text);
-        else page.notice ??= { kind: "bad", title: "This cannot be taken", text: say(text) };
+      for (const [field, issue] of error.details.map(place)) {
+        if (field) page.problems[field] ??= say(issue);
+        else page.notice ??= { kind: "bad", title: text("welcome.invalid"), text: say(issue) };
       }
       if (error.details.length === 0)
-        page.notice = { kind: "bad", title: "This cannot be taken", text: say(error.message) };
+        page.notice = { kind: "bad", title: text("welcome.invalid"), text: say(error.message) };
       break;
     case 403:
       page.problems.code = say(error.message);
@@ -156,29 +170,29 @@ async function refused(error) {
       page.until = Date.now() + (error.retryAfter || 60) * 1000;
       page.notice = {
         kind: "wait",
-        title: "Too many wrong codes",
-        text: "They came from this device’s address. Wait, then type the code as the PC shows it.",
+        title: text("welcome.tries.title"),
+        text: text("welcome.tries.text"),
       };
       break;
     case 0:
       page.notice = {
         kind: "bad",
-        title: "The service does not answer",
-        text: "Nothing was made. Check the network and the PC, then press the button again: what you typed is kept.",
+        title: text("welcome.away.title"),
+        text: text("welcome.away.text"),
       };
       break;
     case 503:
       page.notice = {
         kind: "wait",
-        title: "The service is not ready",
-        text: `${say(error.message)} Nothing was made. Press the button again in a moment.`,
+        title: text("welcome.unready.title"),
+        text: text("welcome.unready.text", { reason: say(error.message) }),
       };
       break;
     default:
       page.notice = {
         kind: "bad",
-        title: "Something went wrong",
-        text: `${say(error.message)} Nothing was made. Press the button again; if it stays so, the service’s log says more.`,
+        title: text("welcome.failed.title"),
+        text: text("welcome.failed.text", { reason: say(error.message) }),
       };
   }
   show();
@@ -192,8 +206,8 @@ async function taken(error) {
   } catch {
     page.notice = {
       kind: "bad",
-      title: "This appliance is set up already",
-      text: html`${say(error.message)} <a href="/signin">Sign in</a>`,
+      title: text("welcome.done.title"),
+      text: html`${say(error.message)} <a href="/signin">${text("welcome.done.signin")}</a>`,
     };
   }
 }
@@ -290,7 +304,7 @@ const before = (i) => form.groups.slice(0, i).reduce((sum, group) => sum + stati
 
 function addGroup() {
   form.groups.push({
-    name: `Line ${form.groups.length + 1}`,
+    name: text("welcome.group.new", { n: form.groups.length + 1 }),
     stations: resize([], 3, before(form.groups.length)).join("\n"),
   });
   save();
@@ -319,7 +333,7 @@ function field(name, label, control, hint = nothing) {
   </div>`;
 }
 
-const text =
+const textbox =
   (name, { value, input, type = "text", complete = "off", list = nothing } = {}) =>
   ({ invalid, described }) => html`<input
   id=${name} name=${name} type=${type} autocomplete=${complete} autocapitalize="none" spellcheck="false" dir="auto" list=${list}
@@ -336,19 +350,19 @@ const choice =
 
 // ---- steps
 
-const command = snippet("app status", { wrap: true, label: "Copy the command" });
+const command = snippet("app status", { wrap: true, label: text("welcome.code.copy") });
 
 function codeStep() {
   const ways = html`
-    <p><b>The service runs in a window?</b> The code stands there, in the line “This appliance is not set up yet”.</p>
-    <div><b>It runs in the background?</b> On the PC, as its administrator, type in a command window: ${command}</div>
-    <p class="hint">Each start of the service makes a new code, until the set-up is done.</p>`;
+    <p>${text("welcome.code.window", { b: bold })}</p>
+    <div>${text("welcome.code.background", { b: bold })} ${command}</div>
+    <p class="hint">${text("welcome.code.new")}</p>`;
   return html`
-    <p class="lead">This appliance is empty. Whoever sets it up must be able to see the screen of the PC that it runs on.</p>
+    <p class="lead">${text("welcome.code.lead")}</p>
     ${field(
       "code",
-      "One-time code",
-      text("code", {
+      text("welcome.code.label"),
+      textbox("code", {
         value: code,
         input: (event) => {
           code = event.target.value;
@@ -356,7 +370,7 @@ function codeStep() {
           draw();
         },
       }),
-      "Twelve letters and digits, such as k7qm-2dxa-9fpe.",
+      text("welcome.code.hint"),
     )}
     <div class="how">${ways}</div>`;
 }
@@ -364,66 +378,64 @@ function codeStep() {
 function accountStep() {
   const domain = form.domain.trim().toLowerCase();
   return html`
-    <p class="lead">You become its first administrator. Others are added later.</p>
-    ${field("email", "Your e-mail address", text("email", { type: "email", complete: "email", input: setEmail }))}
+    <p class="lead">${text("welcome.account.lead")}</p>
+    ${field("email", text("welcome.email"), textbox("email", { type: "email", complete: "email", input: setEmail }))}
     ${field(
       "domain",
-      "E-mail domain of your company",
-      text("domain", { input: setDomain }),
-      publicDomains.test(domain)
-        ? html`<b>Anybody can have an address at ${domain}.</b> Everybody with one could ask to sign in and read. Give a domain of your own, such as the company’s, even when your address is not on it.`
-        : html`Everybody with an address on it can sign in and read. What else they may do, you decide.`,
+      text("welcome.domain"),
+      textbox("domain", { input: setDomain }),
+      publicDomains.test(domain) ? text("welcome.domain.public", { domain, b: bold }) : text("welcome.domain.hint"),
     )}
-    ${field("id", "Short name of the account", text("id", { input: setId }), "Lower-case letters, digits and hyphens, such as acme. It stands in topics and file names and stays as it is.")}`;
+    ${field("id", text("welcome.id"), textbox("id", { input: setId }), text("welcome.id.hint"))}`;
 }
 
 function plantStep() {
   const now = clock(form.timezone.trim());
   const currency = form.currency.trim().toUpperCase();
   return html`
-    ${field("plant", "Name of the plant", text("plant"))}
-    ${field("timezone", "Time zone", text("timezone", { list: "zones" }), now ? `It is ${now} there now.` : "A name such as Europe/London: type a city to search.")}
+    ${field("plant", text("welcome.plant"), textbox("plant"))}
+    ${field("timezone", text("welcome.timezone"), textbox("timezone", { list: "zones" }), now ? text("welcome.timezone.now", { now }) : text("welcome.timezone.hint"))}
     <datalist id="zones">${timezones().map((zone) => html`<option value=${zone}></option>`)}</datalist>
     <div class="pair">
       ${field(
         "dayStart",
-        "The production day starts at",
+        text("welcome.dayStart"),
         choice(
           "dayStart",
           Array.from({ length: 24 }, (_, h) => `${String(h).padStart(2, "0")}:00`),
         ),
-        "Often when the first shift starts.",
+        text("welcome.dayStart.hint"),
       )}
-      ${field("weekStart", "The week starts on", choice("weekStart", weekDays))}
+      ${field("weekStart", text("welcome.weekStart"), choice("weekStart", weekDays))}
     </div>
-    ${field("currency", "Currency", text("currency", { list: "currencies" }), currency ? currencyName(currency) || "Three letters, such as EUR." : "For costs, such as EUR. It may be left empty.")}
+    ${field("currency", text("welcome.currency"), textbox("currency", { list: "currencies" }), currency ? currencyName(currency) || text("welcome.currency.invalid") : text("welcome.currency.hint"))}
     <datalist id="currencies">${currencies.map((code) => html`<option value=${code}>${currencyName(code)}</option>`)}</datalist>`;
 }
 
 function stationStep() {
   return html`
-    <p class="lead">A group is a line or an area; stations are its machines. Names can be changed at any time, and more added.</p>
+    <p class="lead">${text("welcome.stations.lead")}</p>
     ${form.groups.map(groupFields)}
-    ${form.groups.length < most.groups ? html`<div class="actions"><button type="button" class="button" id="add-group" @click=${addGroup}>Add a group</button></div>` : nothing}`;
+    ${form.groups.length < most.groups ? html`<div class="actions"><button type="button" class="button" id="add-group" @click=${addGroup}>${text("welcome.group.add")}</button></div>` : nothing}`;
 }
 
 function groupFields(group, i) {
   const names = stationNames(group.stations);
   return html`<fieldset class="group">
-    <legend><span dir="auto">Group ${i + 1}</span>${form.groups.length > 1 ? html`<button type="button" class="linklike" @click=${() => removeGroup(i)} aria-label="Remove group ${i + 1}">Remove</button>` : nothing}</legend>
+    <legend><span dir="auto">${text("welcome.group", { n: i + 1 })}</span>${form.groups.length > 1 ? html`<button type="button" class="linklike" @click=${() => removeGroup(i)} aria-label=${text("welcome.group.remove.label", { n: i + 1 })}>${text("welcome.group.remove")}</button>` : nothing}</legend>
     <div class="top">
-      ${field(`group-${i}`, "Name", text(`group-${i}`, { value: group.name, input: (event) => setGroup(i, { name: event.target.value }) }))}
-      ${field(`count-${i}`, "Stations", () => html`<input id="count-${i}" type="number" min="1" max=${most.stations} inputmode="numeric" .value=${live(String(names.length))} @change=${(event) => setCount(i, event)}>`)}
+      ${field(`group-${i}`, text("welcome.group.name"), textbox(`group-${i}`, { value: group.name, input: (event) => setGroup(i, { name: event.target.value }) }))}
+      ${field(`count-${i}`, text("welcome.group.stations"), () => html`<input id="count-${i}" type="number" min="1" max=${most.stations} inputmode="numeric" .value=${live(String(names.length))} @change=${(event) => setCount(i, event)}>`)}
     </div>
     ${field(
       `stations-${i}`,
-      "Names of the stations, one in a line",
+      text("welcome.stations.names"),
       ({
         invalid,
         described,
       }) => html`<textarea id="stations-${i}" rows=${Math.min(Math.max(names.length + 1, 3), 10)} dir="auto"
       autocapitalize="none" spellcheck="false" aria-invalid=${invalid} aria-describedby=${described} .value=${live(group.stations)} @input=${(event) => setGroup(i, { stations: event.target.value })}></textarea>`,
-      "A list can be pasted from a table.",
+      text("welcome.stations.names.hint"),
     )}
   </fieldset>`;
 }
@@ -432,20 +444,20 @@ function reviewStep() {
   const plant = manifest(form).account.plants[0];
   const row = (label, value) => html`<div><dt>${label}</dt><dd dir="auto">${value}</dd></div>`;
   return html`
-    <p class="lead">Codes are how machines name their stations. A station’s code cannot be changed once it is made.</p>
+    <p class="lead">${text("welcome.review.lead")}</p>
     <dl class="summary">
-      ${row("Administrator", form.email.trim())}
-      ${row("Account", html`${form.id}, for everybody at ${form.domain.trim().toLowerCase()}`)}
-      ${row("Plant", html`${plant.name} <code class="muted">${plant.code}</code>`)}
-      ${row("Time zone", plant.timezone)}
-      ${row("Day and week", `the day from ${String(plant.dayStartHour).padStart(2, "0")}:00, the week from ${weekDays[plant.weekStartDay]}`)}
-      ${row("Currency", form.currency.trim().toUpperCase() || "none")}
+      ${row(text("welcome.review.administrator"), form.email.trim())}
+      ${row(text("welcome.account.step"), text("welcome.review.account", { id: form.id, domain: form.domain.trim().toLowerCase() }))}
+      ${row(text("welcome.plant.step"), html`${plant.name} <code class="muted">${plant.code}</code>`)}
+      ${row(text("welcome.timezone"), plant.timezone)}
+      ${row(text("welcome.review.days"), text("welcome.review.days.text", { time: `${String(plant.dayStartHour).padStart(2, "0")}:00`, day: weekDays[plant.weekStartDay] }))}
+      ${row(text("welcome.currency"), form.currency.trim().toUpperCase() || text("welcome.review.currency.none"))}
       ${plant.stationGroups.map((group) =>
         row(
           group.name,
-          html`${group.stations.length === 1 ? "1 station" : `${group.stations.length} stations`}
+          html`${text("welcome.review.stations", { n: group.stations.length })}
         <ul class="codes">${group.stations.slice(0, 24).map((station) => html`<li title=${station.name}><span dir="auto">${station.name}</span> <code>${station.code}</code></li>`)}
-        ${group.stations.length > 24 ? html`<li>and ${group.stations.length - 24} more</li>` : nothing}</ul>`,
+        ${group.stations.length > 24 ? html`<li>${text("welcome.review.more", { n: group.stations.length - 24 })}</li>` : nothing}</ul>`,
         ),
       )}
     </dl>`;
@@ -458,23 +470,23 @@ function draw() {
   const blocked = Math.max(0, Math.ceil((page.until - Date.now()) / 1000));
   const next =
     blocked > 0
-      ? `Try again in ${wait(blocked)}`
+      ? text("welcome.next.wait", { time: wait(blocked) })
       : page.busy
         ? form.step === last
-          ? "Making it …"
-          : "Checking …"
+          ? text("welcome.next.creating")
+          : text("welcome.next.checking")
         : form.step === last
-          ? "Make the plant"
-          : "Continue";
+          ? text("welcome.next.create")
+          : text("welcome.next");
   render(
     html`
-    <ol class="way" aria-label="Steps">${steps.map(({ name }, i) => html`<li aria-current=${i === form.step ? "step" : nothing} ?data-done=${i < form.step}><span>${name}</span></li>`)}</ol>
+    <ol class="way" aria-label=${text("welcome.steps")}>${steps.map(({ name }, i) => html`<li aria-current=${i === form.step ? "step" : nothing} ?data-done=${i < form.step}><span>${name}</span></li>`)}</ol>
     <h1 class="title" tabindex="-1" id="title">${step.title}</h1>
     ${page.notice ? html`<div class="notice ${page.notice.kind}" role="alert"><strong>${page.notice.title}</strong>${page.notice.text}</div>` : nothing}
     <form novalidate aria-labelledby="title" @submit=${onward}>
       ${step.view()}
       <div class="actions">
-        ${form.step > 0 ? html`<button type="button" class="button big" id="back" @click=${() => turn(form.step - 1)}>Back</button>` : nothing}
+        ${form.step > 0 ? html`<button type="button" class="button big" id="back" @click=${() => turn(form.step - 1)}>${text("welcome.back")}</button>` : nothing}
         <button class="button primary big" id="next" ?disabled=${page.busy || blocked > 0}>${next}</button>
       </div>
     </form>`,
@@ -488,8 +500,8 @@ async function start() {
   if (form.reached > 0)
     page.notice = {
       kind: "ok",
-      title: "What you typed is kept",
-      text: "Type the code again to go on. It is never kept.",
+      title: text("welcome.kept.title"),
+      text: text("welcome.kept.text"),
     };
   root.querySelector("#code").focus();
   try {
@@ -498,8 +510,8 @@ async function start() {
   } catch (error) {
     page.notice = {
       kind: error.status ? "wait" : "bad",
-      title: error.status ? "The service is not ready" : "The service does not answer",
-      text: `${say(error.message)} Try again in a moment.`,
+      title: text(error.status ? "welcome.unready.title" : "welcome.away.title"),
+      text: text("welcome.start.text", { reason: say(error.message) }),
     };
   }
   draw();

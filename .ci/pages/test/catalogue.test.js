@@ -34,15 +34,13 @@ const notYet = [
   "shared/workspace.js",
   "shared/zone.js",
   "tablet/",
-  "trust/",
-  "welcome/",
 ];
 
 const files = readdirSync(assets, { recursive: true })
   .map((name) => name.replaceAll("\\", "/"))
   .filter((name) => /\.(js|html)$/.test(name) && !/^(vendor|vendoring|words)\//.test(name));
-const whole = "docs/help/"; // pages that are translated as a whole
-const converted = files.filter((name) => ![whole, ...notYet].some((one) => name.startsWith(one)));
+const whole = ["docs/help/", "trust/"]; // instructions, which are translated as a whole
+const converted = files.filter((name) => ![...whole, ...notYet].some((one) => name.startsWith(one)));
 
 /** walk calls visit with each node of a syntax tree and the nodes around it, the nearest one last. */
 function walk(node, visit, around = []) {
@@ -182,7 +180,7 @@ function unread(node, around) {
   const parent = around.at(-1);
   if (node.role === "source" || node.role === "key" || node.role === "test") return true;
   if (parent.type === "BinaryExpression" && /^([!=]==?|in)$/.test(parent.operator)) return true;
-  if (/^(-[A-Z]|app [a-z]+-[a-z]+) /.test(node.value ?? node.quasis?.[0].value.cooked)) return true; // a command, or its option
+  if (/^(-[A-Z] |app [a-z]+-[a-z]+ |app status$)/.test(node.value ?? node.quasis?.[0].value.cooked)) return true; // a command, or its option
   if (parent.type === "SwitchCase" || parent.type === "MemberExpression") return true;
   return around.some((outer, at) => {
     const inner = around[at + 1] ?? node;

@@ -36,7 +36,7 @@ func fill(tab *webtest.Tab, code string, each func(step string)) {
 	toStep(tab, "Groups and stations")
 	each("stations")
 	tab.Click("#next")
-	toStep(tab, "Look it over")
+	toStep(tab, "Review")
 	each("review")
 }
 
@@ -74,7 +74,7 @@ func TestFirstRunByKeyboard(t *testing.T) {
 	tab.Until(`document.activeElement?.id === "back"`)
 	tab.Press(kb.Tab)
 	tab.Press(kb.Enter)
-	toStep(tab, "Look it over")
+	toStep(tab, "Review")
 	tab.Until(`document.activeElement?.className === "title"`)
 	tab.Press(kb.Tab + kb.Tab)
 	tab.Until(`document.activeElement?.id === "next"`)
@@ -180,7 +180,7 @@ func TestFirstRunSaysWhatIsWrong(t *testing.T) {
 	tab.Axe()
 	tab.Eval(`(() => { const e = document.querySelector("#stations-1"); e.value = "Press 1\n\nPress 1\n梱包機\n` + injected[:32] + `"; e.dispatchEvent(new Event("input", { bubbles: true })); })()`)
 	tab.Click("#next")
-	toStep(tab, "Look it over")
+	toStep(tab, "Review")
 	if got := webtest.Eval[string](tab, `[...document.querySelectorAll(".codes code")].map((e) => e.textContent).join()`); got != "STATION-1,STATION-2,STATION-3,PRESS-1,PRESS-1-2,ST-2-3,IMG-SRC-X-ONERROR-WINDOW-HIT-1" {
 		t.Errorf("the codes are %s", got)
 	}
