@@ -64,6 +64,14 @@ func TestPlantPage(t *testing.T) {
 			if users := run(first, "app user list"); strings.Contains(users, "late@") || !strings.Contains(users, "it@") {
 				t.Errorf("after the restore the users are: %s", users)
 			}
+			run(first, "app user add late@northgate.example --role member")
+		},
+		"Restore 2": func(out string) {
+			says(t, out, "The settings were left in the backup")
+			run(first, "cmp /root/app.yaml /var/lib/app/app.yaml")
+			if users := run(first, "app user list"); strings.Contains(users, "late@") || !strings.Contains(users, "it@") {
+				t.Errorf("after the restore without settings the users are: %s", users)
+			}
 		},
 		"Upgrade, and go back 1": func(out string) { says(t, out, "1.1.0"); says(t, run(first, "app user list"), "it@northgate.example") },
 		"Upgrade, and go back 2": func(out string) { says(t, out, "1.0.0"); says(t, run(first, "app user list"), "it@northgate.example") },
