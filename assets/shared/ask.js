@@ -3,6 +3,7 @@
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { openDialog, running, sentence } from "./dialog.js";
 import { field } from "./form.js";
+import { text } from "./words.js";
 
 /**
  * ask shows fields (see form.js; name, schema, …) for the values of one object, and sends it when the person is done. It gives
@@ -10,7 +11,17 @@ import { field } from "./form.js";
  * Where late is given, it is called with what comes then, and nothing is given.
  * fields is called with the values, so that one may depend on another. entered is that of openDialog; changed(values) is called when one of them was changed.
  */
-export async function ask({ title, intro, values = {}, fields, action = "Save", send, entered, changed, late }) {
+export async function ask({
+  title,
+  intro,
+  values = {},
+  fields,
+  action = text("shared.save"),
+  send,
+  entered,
+  changed,
+  late,
+}) {
   const state = { values: { ...values }, problems: {}, error: null, busy: false };
   let sent = null;
   const answer = await openDialog(
@@ -54,8 +65,8 @@ export async function ask({ title, intro, values = {}, fields, action = "Save", 
           }),
         )}
         ${state.error ? html`<p class="notice bad" role="alert">${sentence(state.error)}</p>` : nothing}</form>`,
-        actions: html`<button type="button" class="button" @click=${() => control.close()}>${state.busy ? running : "Cancel"}</button>
-        <button type="submit" form="ask" class="button primary" ?disabled=${state.busy}>${state.busy ? "Sending …" : action}</button>`,
+        actions: html`<button type="button" class="button" @click=${() => control.close()}>${state.busy ? running : text("shared.cancel")}</button>
+        <button type="submit" form="ask" class="button primary" ?disabled=${state.busy}>${state.busy ? text("shared.sending") : action}</button>`,
       };
     },
     { entered, busy: () => state.busy },

@@ -1,6 +1,6 @@
 // Dialogs and short messages. A dialog is the browser's own: it keeps the focus, Escape closes it, and the page below rests.
 
-import { say } from "./words.js";
+import { say, text } from "./words.js";
 import { html, render, nothing } from "../vendor/lit-html/lit-html.js";
 
 /**
@@ -53,13 +53,13 @@ export function openDialog(content, { wide = false, entered, unsaved, busy } = {
       const { title, body, actions } = content(control);
       render(
         html`
-        <header><h2 id="dialog-title">${title}</h2><button type="button" class="icon-button" aria-label="Close" @click=${() => control.close()}>✕</button></header>
+        <header><h2 id="dialog-title">${title}</h2><button type="button" class="icon-button" aria-label=${text("shared.close")} @click=${() => control.close()}>✕</button></header>
         <div class="dialog-body">${body}</div>
         ${actions ? html`<footer>${actions}</footer>` : nothing}`,
         dialog,
       );
-      const text = dialog.querySelector(".dialog-body"); // without anything to focus it is itself, so that keys can scroll it
-      text.tabIndex = text.querySelector("a[href], button, input, select, textarea") ? -1 : 0;
+      const middle = dialog.querySelector(".dialog-body"); // without anything to focus it is itself, so that keys can scroll it
+      middle.tabIndex = middle.querySelector("a[href], button, input, select, textarea") ? -1 : 0;
     };
     show();
     dialog.addEventListener("close", () => {
@@ -74,23 +74,23 @@ export function openDialog(content, { wide = false, entered, unsaved, busy } = {
 }
 
 /** running is what the button says that leaves a dialog whose content is being sent: it does not call that back. */
-export const running = "Leave it running";
+export const running = text("shared.dialog.running");
 
 /** discard asks whether what was entered is to be thrown away, and gives a promise of true or false. */
 export const discard = () =>
   confirm({
-    title: "Leave without sending?",
-    text: "What you entered here is not sent, and is gone when you leave.",
-    action: "Leave",
+    title: text("shared.discard.title"),
+    text: text("shared.discard.text"),
+    action: text("shared.discard.action"),
     danger: true,
   });
 
 /** confirm asks before something that is hard to take back, and gives a promise of true or false. */
-export const confirm = ({ title, text, action = "Go on", danger = false }) =>
+export const confirm = ({ title, text: question, action = text("shared.confirm.action"), danger = false }) =>
   openDialog(({ close }) => ({
     title,
-    body: typeof text === "string" ? html`<p>${text}</p>` : text,
-    actions: html`<button type="button" class="button" @click=${() => close(false)}>Cancel</button>
+    body: typeof question === "string" ? html`<p>${question}</p>` : question,
+    actions: html`<button type="button" class="button" @click=${() => close(false)}>${text("shared.cancel")}</button>
     <button type="button" autofocus class=${danger ? "button danger" : "button primary"} @click=${() => close(true)}>${action}</button>`,
   })).then(Boolean);
 
@@ -105,7 +105,7 @@ export async function attempt(work) {
 }
 
 /** toast tells in a few words what happened, and goes by itself. kind: "ok" or "bad"; a bad one stays until it is closed. */
-export function toast(text, kind = "ok") {
+export function toast(message, kind = "ok") {
   let area = document.getElementById("toasts");
   if (!area) {
     area = Object.assign(document.createElement("div"), { id: "toasts", popover: "manual" });
@@ -120,7 +120,7 @@ export function toast(text, kind = "ok") {
     if (!area.childElementCount) area.hidePopover();
   };
   render(
-    html`<span>${text}</span><button type="button" class="icon-button" aria-label="Close" @click=${gone}>✕</button>`,
+    html`<span>${message}</span><button type="button" class="icon-button" aria-label=${text("shared.close")} @click=${gone}>✕</button>`,
     box,
   );
   area.append(box);

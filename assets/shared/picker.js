@@ -2,6 +2,7 @@
 
 import { html, nothing, render } from "../vendor/lit-html/lit-html.js";
 import { matches } from "./format.js";
+import { text } from "./words.js";
 
 /** Most that a list of finds shows; typing narrows it. */
 const shown = 50;
@@ -19,22 +20,22 @@ export function picker(f) {
     if (code && !chosen.includes(code)) f.change([...chosen, code]);
   };
   return html`<div class="picker" role="group" aria-label=${f.label}>
-    ${chosen.map((code) => html`<span class=${names.size && !names.has(code) ? "chip unknown" : "chip"}><bdi title=${names.get(code) ?? "no manifest defines this code"}>${code}</bdi>${f.disabled ? nothing : html`<button type="button" aria-label=${`Remove ${code}`} @click=${() => f.change(chosen.filter((c) => c !== code))}>✕</button>`}</span>`)}
-    ${f.value !== null && chosen.length === 0 ? html`<span class="muted small">An empty list: none</span>` : nothing}
+    ${chosen.map((code) => html`<span class=${names.size && !names.has(code) ? "chip unknown" : "chip"}><bdi title=${names.get(code) ?? text("shared.picker.unknown")}>${code}</bdi>${f.disabled ? nothing : html`<button type="button" aria-label=${text("shared.picker.remove", { code })} @click=${() => f.change(chosen.filter((c) => c !== code))}>✕</button>`}</span>`)}
+    ${f.value !== null && chosen.length === 0 ? html`<span class="muted small">${text("shared.picker.empty")}</span>` : nothing}
     ${
       f.disabled
         ? f.value === null
-          ? html`<span class="muted">Not set</span>`
+          ? html`<span class="muted">${text("shared.picker.unset")}</span>`
           : nothing
         : html`
       <span class="finder">
-        <input id=${id} type="text" role="combobox" aria-expanded="false" aria-controls=${`${id}-list`} aria-autocomplete="list" autocomplete="off" placeholder=${f.placeholder ?? (f.value === null ? "Not set; find to add" : "Find to add")}
+        <input id=${id} type="text" role="combobox" aria-expanded="false" aria-controls=${`${id}-list`} aria-autocomplete="list" autocomplete="off" placeholder=${f.placeholder ?? (f.value === null ? text("shared.picker.find.unset") : text("shared.picker.find"))}
           aria-describedby=${f.described} @input=${(e) => find(e.target, f, add)} @focus=${(e) => find(e.target, f, add)} @keydown=${(e) => keys(e, f, add)} @blur=${(e) => hide(e.target)}>
         <span class="finds" id=${`${id}-list`} role="listbox" aria-label=${f.label} hidden></span>
       </span>
-      ${f.value === null ? html`<span class="on-paper muted">Not set</span>` : nothing}
-      ${f.value === null || f.single ? nothing : html`<button type="button" class="link" @click=${() => f.change(null)}>Not set</button>`}
-      ${f.value === null && f.allowEmpty ? html`<button type="button" class="link" @click=${() => f.change([])}>None at all</button>` : nothing}`
+      ${f.value === null ? html`<span class="on-paper muted">${text("shared.picker.unset")}</span>` : nothing}
+      ${f.value === null || f.single ? nothing : html`<button type="button" class="link" @click=${() => f.change(null)}>${text("shared.picker.unset")}</button>`}
+      ${f.value === null && f.allowEmpty ? html`<button type="button" class="link" @click=${() => f.change([])}>${text("shared.picker.none")}</button>` : nothing}`
     }
   </div>`;
 }
@@ -65,8 +66,8 @@ function find(box, f, add) {
         take(box, add, o.value);
       }}><bdi>${o.value}</bdi> <span class="muted">${o.label === o.value ? "" : o.label} ${o.hint ?? ""}</span></span>`,
     )}
-    ${found.length > shown ? html`<span class="muted small more">${found.length - shown} more: type to narrow down</span>` : nothing}
-    ${found.length === 0 ? html`<span class="muted small more">Nothing more is found</span>` : nothing}`,
+    ${found.length > shown ? html`<span class="muted small more">${text("shared.picker.more", { n: found.length - shown })}</span>` : nothing}
+    ${found.length === 0 ? html`<span class="muted small more">${text("shared.picker.nothing")}</span>` : nothing}`,
     list,
   );
   list.hidden = false;

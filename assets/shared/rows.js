@@ -6,7 +6,8 @@ import { directive } from "../vendor/lit-html/directive.js";
 import { createRef, ref } from "../vendor/lit-html/directives/ref.js";
 import { repeat } from "../vendor/lit-html/directives/repeat.js";
 import { brief } from "./brief.js";
-import { compare, count, number } from "./format.js";
+import { compare, number } from "./format.js";
+import { text } from "./words.js";
 
 /** Rows above and below the visible ones that are drawn too, so that scrolling shows no gaps. */
 const spare = 12;
@@ -117,7 +118,7 @@ class Growing extends Printable {
     return html`${around(repeat(rows.slice(0, drawn), key, row), ref(this.body))}${
       drawn < rows.length
         ? html`<p class="table-rest">
-      <span>${number(drawn)} of ${count(rows.length, "row")} are shown.</span> <button type="button" class="button small" @click=${() => this.all()}>Show all</button></p>`
+      <span>${text("shared.rows.shown", { drawn: number(drawn), n: rows.length })}</span> <button type="button" class="button small" @click=${() => this.all()}>${text("shared.rows.all")}</button></p>`
         : nothing
     }`;
   }
@@ -177,7 +178,7 @@ export function table({
   state = {},
   changed,
   open,
-  empty = "Nothing is here yet.",
+  empty = text("shared.rows.empty"),
   selected,
   select,
   caption,
@@ -201,10 +202,10 @@ export function table({
   const around = (
     drawn,
     body,
-  ) => html`<div class="table-wrap" tabindex="0" role="region" aria-label=${caption ?? "Table"}><table class=${stack ? "table stacked" : "table"}>
+  ) => html`<div class="table-wrap" tabindex="0" role="region" aria-label=${caption ?? text("shared.rows.table")}><table class=${stack ? "table stacked" : "table"}>
     ${caption ? html`<caption class="visually-hidden">${caption}</caption>` : nothing}
     <thead><tr>
-      ${selected ? html`<th class="tick"><input type="checkbox" aria-label="Choose all" .checked=${all} @change=${() => select(all ? [] : rows.map(key))}></th>` : nothing}
+      ${selected ? html`<th class="tick"><input type="checkbox" aria-label=${text("shared.rows.choose.all")} .checked=${all} @change=${() => select(all ? [] : rows.map(key))}></th>` : nothing}
       ${columns.map(
         (
           c,
@@ -220,7 +221,7 @@ export function table({
     row: (row) => html`<tr class=${rowClass?.(row) ?? ""} ?data-open=${Boolean(open)} @click=${(e) => {
       if (open && !e.target.closest("a, button, input, select, label")) open(row);
     }}>
-      ${selected ? html`<td class="tick"><input type="checkbox" aria-label=${`Choose ${key(row)}`} .checked=${selected.has(key(row))} @change=${(e) => select(e.target.checked ? [...selected, key(row)] : [...selected].filter((k) => k !== key(row)))}></td>` : nothing}
+      ${selected ? html`<td class="tick"><input type="checkbox" aria-label=${text("shared.rows.choose", { name: key(row) })} .checked=${selected.has(key(row))} @change=${(e) => select(e.target.checked ? [...selected, key(row)] : [...selected].filter((k) => k !== key(row)))}></td>` : nothing}
       ${columns.map((c) => html`<td class=${c.numeric ? "numeric" : ""} data-label=${c.label}>${c.cell ? c.cell(row) : brief(c.text(row))}</td>`)}
     </tr>`,
   });

@@ -5,16 +5,16 @@ import { live } from "../vendor/lit-html/directives/live.js";
 import { now } from "./clock.js";
 import { namedSpan } from "./days.js";
 import { openDialog } from "./dialog.js";
-import { count } from "./format.js";
+import { text } from "./words.js";
 import { fromWall, toWall } from "./zone.js";
 
 /** ranges are the times that have a name (rangecode in the API). Any other one is "FROM/TO" in ISO 8601. */
 export const ranges = {
-  today: "Today",
-  yesterday: "Yesterday",
-  week: "This week",
-  last7d: "Last 7 days",
-  month: "This month",
+  today: text("shared.range.today"),
+  yesterday: text("shared.range.yesterday"),
+  week: text("shared.range.week"),
+  last7d: text("shared.range.last7d"),
+  month: text("shared.range.month"),
 };
 
 const names = ["range", "plant", "group", "stations"];
@@ -111,50 +111,56 @@ export function scopeBar({ scope, directory, change, parts = names, more = nothi
   const set = (changed) => change({ ...scope, ...changed });
   const choose = (label, value, options, all, to) => html`<label class="scope-part"><span>${label}</span>
     <select @change=${(e) => to(e.target.value)}><option value="" .selected=${value === ""}>${all}</option>${options.map((o) => html`<option value=${o.code} .selected=${o.code === value}>${o.name}</option>`)}</select></label>`;
-  return html`<div class="scope" role="group" aria-label="What is shown">
+  return html`<div class="scope" role="group" aria-label=${text("shared.scope")}>
     ${parts.includes("range") ? rangePart(scope, set, plant?.timezone ?? directory.plants[0]?.timezone ?? "UTC") : nothing}
-    ${parts.includes("plant") && directory.plants.length > 1 ? choose("Plant", scope.plant, directory.plants, "All plants", (code) => set({ plant: code, group: "", stations: [] })) : nothing}
-    ${parts.includes("group") && plant ? choose("Group", scope.group, plant.groups, "All groups", (code) => set({ group: code, stations: [] })) : nothing}
+    ${parts.includes("plant") && directory.plants.length > 1 ? choose(text("shared.scope.plant"), scope.plant, directory.plants, text("shared.scope.plant.all"), (code) => set({ plant: code, group: "", stations: [] })) : nothing}
+    ${parts.includes("group") && plant ? choose(text("shared.scope.group"), scope.group, plant.groups, text("shared.scope.group.all"), (code) => set({ group: code, stations: [] })) : nothing}
     ${
       parts.includes("stations")
-        ? html`<div class="scope-part"><span>Stations</span><button type="button" class="button" @click=${() => pick(scope, directory).then((stations) => stations && set({ stations }))}>
-      ${scope.stations.length === 0 ? "All stations" : scope.stations.length === 1 ? directory.station(scope.stations[0]).name : count(scope.stations.length, "station")}</button></div>`
+        ? html`<div class="scope-part"><span>${text("shared.scope.stations")}</span><button type="button" class="button" @click=${() => pick(scope, directory).then((stations) => stations && set({ stations }))}>
+      ${scope.stations.length === 0 ? text("shared.scope.stations.all") : scope.stations.length === 1 ? directory.station(scope.stations[0]).name : text("shared.scope.stations.count", { n: scope.stations.length })}</button></div>`
         : nothing
     }
     ${more}</div>`;
 }
 
-const rangePart = (scope, set, zone) => html`<label class="scope-part"><span>Time</span><select @change=${async (e) => {
+const rangePart = (
+  scope,
+  set,
+  zone,
+) => html`<label class="scope-part"><span>${text("shared.scope.time")}</span><select @change=${async (e) => {
   const select = e.target;
   if (select.value !== "other") return set({ range: select.value });
   const range = await askRange(scope.range, zone);
   select.value = scope.range; // until the page has taken another one
   if (range) set({ range });
 }}>${Object.entries(ranges).map(([code, label]) => html`<option value=${code} .selected=${live(code === scope.range)}>${label}</option>`)}
-  ${scope.range in ranges ? nothing : html`<option value=${scope.range} .selected=${live(true)}>${rangeText(scope.range, zone)}</option>`}<option value="other">Other …</option></select></label>`;
+  ${scope.range in ranges ? nothing : html`<option value=${scope.range} .selected=${live(true)}>${rangeText(scope.range, zone)}</option>`}<option value="other">${text("shared.scope.time.other")}</option></select></label>`;
 
 // askRange asks for times on the clock of a zone, that of the plant.
 function askRange(range, zone) {
   const [from, to] = boundsOf(range) ?? [now() - 8 * 3600000, now()];
   const state = { from: toWall(from, zone, { seconds: false }), to: toWall(to, zone, { seconds: false }), problem: "" };
   return openDialog(({ close, update }) => ({
-    title: "From when to when",
+    title: text("shared.scope.range"),
     body: html`<div class="fields">${["from", "to"].map(
-      (name) => html`<div class="field"><label for=${`range-${name}`}>${name === "from" ? "From" : "To"}</label>
+      (
+        name,
+      ) => html`<div class="field"><label for=${`range-${name}`}>${name === "from" ? text("shared.scope.range.from") : text("shared.scope.range.to")}</label>
       <input id=${`range-${name}`} type="datetime-local" .value=${state[name]} @input=${(e) => {
         state[name] = e.target.value;
       }}></div>`,
     )}</div>
-      <p class="muted">On the clock of ${zone}.</p>
+      <p class="muted">${text("shared.scope.range.zone", { zone })}</p>
       <p class="problem bad" role="alert">${state.problem}</p>`,
-    actions: html`<button type="button" class="button" @click=${() => close()}>Cancel</button><button type="button" class="button primary" @click=${() => {
+    actions: html`<button type="button" class="button" @click=${() => close()}>${text("shared.cancel")}</button><button type="button" class="button primary" @click=${() => {
       const [a, b] = [fromWall(state.from, zone), fromWall(state.to, zone)];
       if (!(a < b)) {
-        state.problem = "The end must come after the begin.";
+        state.problem = text("shared.scope.range.problem");
         return update();
       }
       close(rangeOf(a, b));
-    }}>Show</button>`,
+    }}>${text("shared.scope.show")}</button>`,
   }));
 }
 
@@ -172,7 +178,7 @@ function pick(scope, directory) {
     update();
   };
   return openDialog(({ close, update }) => ({
-    title: "Stations",
+    title: text("shared.scope.stations"),
     body: html`${groups.map(
       (
         g,
@@ -186,6 +192,6 @@ function pick(scope, directory) {
         )}><span dir="auto">${g.name}</span></label></legend>
       ${g.stations.map((s) => html`<label class="check"><input type="checkbox" .checked=${chosen.has(s.code)} @change=${(e) => tick([s.code], e.target.checked, update)}><span dir="auto">${s.name}</span></label>`)}</fieldset>`,
     )}`,
-    actions: html`<button type="button" class="button" @click=${() => close([])}>All stations</button><button type="button" class="button primary" @click=${() => close([...chosen])}>Show ${chosen.size === 0 ? "all" : count(chosen.size, "station")}</button>`,
+    actions: html`<button type="button" class="button" @click=${() => close([])}>${text("shared.scope.stations.all")}</button><button type="button" class="button primary" @click=${() => close([...chosen])}>${chosen.size === 0 ? text("shared.scope.show.all") : text("shared.scope.show.some", { n: chosen.size })}</button>`,
   }));
 }

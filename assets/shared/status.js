@@ -2,18 +2,19 @@
 // alone. The colours are variables in floor.css, by the names given here.
 
 import { number } from "./format.js";
+import { text } from "./words.js";
 
 /** statuses are what a station can be (monitoring.md section 3): label, sign, and the class of time whose colour it has. */
 const statuses = {
-  disconnected: { label: "No data", sign: "?", color: "nodata" },
-  manualDowntime: { label: "Manual downtime", sign: "■", color: "stop" },
-  downtime: { label: "Stopped", sign: "■", color: "stop" },
-  nonProduction: { label: "Non-production", sign: "◆", color: "nonproduction" },
-  slow: { label: "Slow", sign: "▽", color: "slow" },
-  productive: { label: "Producing", sign: "▶", color: "productive" },
-  idle: { label: "Idle", sign: "‖", color: "idle" },
-  unscheduled: { label: "Not scheduled", sign: "○", color: "idle" },
-  outOfShift: { label: "Out of shift", sign: "☾", color: "out" },
+  disconnected: { label: text("shared.status.disconnected"), sign: "?", color: "nodata" },
+  manualDowntime: { label: text("shared.status.manualDowntime"), sign: "■", color: "stop" },
+  downtime: { label: text("shared.status.downtime"), sign: "■", color: "stop" },
+  nonProduction: { label: text("shared.status.nonProduction"), sign: "◆", color: "nonproduction" },
+  slow: { label: text("shared.status.slow"), sign: "▽", color: "slow" },
+  productive: { label: text("shared.status.productive"), sign: "▶", color: "productive" },
+  idle: { label: text("shared.status.idle"), sign: "‖", color: "idle" },
+  unscheduled: { label: text("shared.status.unscheduled"), sign: "○", color: "idle" },
+  outOfShift: { label: text("shared.status.outOfShift"), sign: "☾", color: "out" },
 };
 
 /**
@@ -22,17 +23,17 @@ const statuses = {
  */
 export const statusOf = (code, silent = false) =>
   silent && code === "disconnected"
-    ? { ...statuses.disconnected, label: "No signal yet" }
-    : (statuses[code] ?? { label: code ?? "Unknown", sign: "?", color: "nodata" });
+    ? { ...statuses.disconnected, label: text("shared.status.silent") }
+    : (statuses[code] ?? { label: code ?? text("shared.status.unknown"), sign: "?", color: "nodata" });
 
 /** classes are the classes of time in the order of monitoring.md section 3, by the name of their column without "Ms". */
 export const classes = {
-  outOfShift: { label: "Out of shift", color: "out" },
-  noData: { label: "No data", color: "nodata" },
-  downtime: { label: "Stopped", color: "stop" },
-  slow: { label: "Slow", color: "slow" },
-  productive: { label: "Producing", color: "productive" },
-  idle: { label: "Idle", color: "idle" },
+  outOfShift: { label: text("shared.status.outOfShift"), color: "out" },
+  noData: { label: text("shared.status.disconnected"), color: "nodata" },
+  downtime: { label: text("shared.status.downtime"), color: "stop" },
+  slow: { label: text("shared.status.slow"), color: "slow" },
+  productive: { label: text("shared.status.productive"), color: "productive" },
+  idle: { label: text("shared.status.idle"), color: "idle" },
 };
 
 /**
