@@ -1,6 +1,7 @@
 // What talks to the service. One way for every page: requests, their errors, and whether the service is there at all.
 
 import { heard } from "./clock.js";
+import { text } from "./words.js";
 
 /**
  * ApiError is an answer that is an error, or none at all (status 0). details: [{field, issue}]; retryAfter in seconds; other tells
@@ -41,17 +42,13 @@ export async function request(method, path, { body, headers = {}, signal, signIn
   } catch (cause) {
     if (cause.name === "AbortError") throw cause;
     connection.lost();
-    throw new ApiError(
-      0,
-      "unreachable",
-      "the service does not answer; it may be starting again, or the network is gone",
-    );
+    throw new ApiError(0, "unreachable", text("shared.api.away"));
   }
   const html = response.headers.get("Content-Type")?.startsWith("text/html"); // the service never says that here
   if (response.ok ? html : !response.headers.has("X-Time")) {
     // and each of its errors has its time
     connection.lost();
-    throw new ApiError(0, "unreachable", "somebody else answers in the service's place, such as a guest network");
+    throw new ApiError(0, "unreachable", text("shared.api.stranger"));
   }
   if (response.ok) {
     connection.back();
@@ -65,7 +62,9 @@ export async function request(method, path, { body, headers = {}, signal, signIn
   const error = new ApiError(
     response.status,
     content?.errorCode ?? "unknown",
-    content?.errorMessage ?? messages[response.status] ?? `the service answered ${response.status}`,
+    content?.errorMessage ??
+      messages[response.status] ??
+      text("shared.api.status", { status: String(response.status) }),
     {
       details: content?.details,
       retryAfter: Number(response.headers.get("Retry-After")) || 0,
@@ -98,7 +97,7 @@ export async function signOut(method, path) {
 }
 
 // An answer of 401 has no text of its own (http-api.md section 7).
-const messages = { 401: "you are not signed in, or not any more" };
+const messages = { 401: text("shared.api.signedOut") };
 
 async function read(response) {
   if (response.status === 204) return null;

@@ -7,6 +7,7 @@ import { live } from "../vendor/lit-html/directives/live.js";
 import { duration, hours, parseDuration, parseHours, parseNumber, weekDays } from "./format.js";
 import { terms, wordOf } from "./terms.js";
 import { picker } from "./picker.js";
+import { text } from "./words.js";
 import { fromWall, toWall } from "./zone.js";
 
 /**
@@ -31,7 +32,7 @@ export function field(f) {
   const id = `f-${f.id ?? f.name}`;
   return html`
     <div class=${`field ${f.problem ? "bad" : f.warning ? "wait" : ""} field-${kind}`} data-field=${f.name}>
-      ${kind === "boolean" ? nothing : html`<label for=${id}>${f.label ?? label}${f.required && !f.disabled ? html` <span class="required" title="required">*</span>` : nothing}</label>`}
+      ${kind === "boolean" ? nothing : html`<label for=${id}>${f.label ?? label}${f.required && !f.disabled ? html` <span class="required" title=${text("shared.form.required")}>*</span>` : nothing}</label>`}
       ${(controls[kind] ?? controls.text)({ ...f, kind, id, label: f.label ?? label, value: f.value ?? null, described: `${id}-hint ${id}-problem` })}
       <p class="hint" id=${`${id}-hint`}>${f.hint ?? hintOf(f.schema, kind)}${defaultOf(f, kind)}</p>
       <p class="problem" id=${`${id}-problem`} role=${f.problem ? "alert" : nothing}>${f.problem || f.warning || nothing}</p>
@@ -52,15 +53,15 @@ function kindOf(schema = {}) {
 
 // The schema speaks of milliseconds and decimal hours; people enter other units.
 function hintOf(schema, kind) {
-  const text = schema?.description ?? "";
+  const hint = schema?.description ?? "";
   return ["duration", "clock", "hours"].includes(kind)
-    ? text.replace(/, in (milliseconds|decimal hours[^.]*)/, "")
-    : text;
+    ? hint.replace(/, in (milliseconds|decimal hours[^.]*)/, "")
+    : hint;
 }
 
 function defaultOf({ schema, value }, kind) {
   if (schema?.default === undefined || (value ?? null) !== null) return "";
-  return ` Not set, it is ${kind === "duration" ? duration(schema.default) : wordOf(schema.default)}.`;
+  return ` ${text("shared.form.default", { value: kind === "duration" ? duration(schema.default) : wordOf(schema.default) })}`;
 }
 
 // What somebody is typing stays while the page is drawn anew; what was typed is told when the box is left.
@@ -83,7 +84,7 @@ const typing = (event) => {
 };
 
 // onPaper is what a box holds, where lines can be broken: a box that is printed shows as much as its width.
-const onPaper = (text) => html`<span class="on-paper" dir="auto">${text}</span>`;
+const onPaper = (written) => html`<span class="on-paper" dir="auto">${written}</span>`;
 
 // input is a box for text. read gives the value of what was typed, undefined when it cannot be read; write the text of a value.
 function input(f, { type = "text", mode, read, write, wrong, size }) {
@@ -107,25 +108,28 @@ const numeric = (f, whole) =>
     mode: "decimal",
     size: 12,
     write: String,
-    wrong: `Enter a ${whole ? "whole " : ""}number, such as 12000: without a comma between thousands`,
-    read: (text) => {
-      const n = parseNumber(text);
+    wrong: text(whole ? "shared.form.integer" : "shared.form.number"),
+    read: (typed) => {
+      const n = parseNumber(typed);
       return Number.isFinite(n) && (!whole || Number.isInteger(n)) ? n : undefined;
     },
   });
 
 function select(f, options) {
   const at = options.findIndex((o) => Object.is(o.value, f.value));
-  const known = at >= 0 || f.value === null ? options : [...options, { value: f.value, label: `${f.value} (unknown)` }];
+  const known =
+    at >= 0 || f.value === null
+      ? options
+      : [...options, { value: f.value, label: text("shared.form.unknown", { value: String(f.value) }) }];
   return html`<select id=${f.id} aria-describedby=${f.described} aria-invalid=${f.problem ? "true" : "false"} ?disabled=${f.disabled}
       .value=${live(String(known.findIndex((o) => Object.is(o.value, f.value))))} @change=${(e) => f.change(known[e.target.value]?.value ?? null)}>
-    ${known.some((o) => o.value === null) || f.required ? nothing : html`<option value="-1" ?selected=${f.value === null}>${f.placeholder ?? "Not set"}</option>`}
+    ${known.some((o) => o.value === null) || f.required ? nothing : html`<option value="-1" ?selected=${f.value === null}>${f.placeholder ?? text("shared.picker.unset")}</option>`}
     ${known.map((o, i) => html`<option value=${i} ?selected=${Object.is(o.value, f.value)}>${o.label}</option>`)}
-  </select>${onPaper(known.find((o) => Object.is(o.value, f.value))?.label ?? f.placeholder ?? "Not set")}`;
+  </select>${onPaper(known.find((o) => Object.is(o.value, f.value))?.label ?? f.placeholder ?? text("shared.picker.unset"))}`;
 }
 
 const controls = {
-  text: (f) => input(f, { read: (text) => text, write: String, wrong: "" }),
+  text: (f) => input(f, { read: (typed) => typed, write: String, wrong: "" }),
   number: (f) => numeric(f, false),
   integer: (f) => numeric(f, true),
   duration: (f) =>
@@ -133,18 +137,18 @@ const controls = {
       size: 14,
       read: parseDuration,
       write: duration,
-      wrong: "Enter a length of time, such as 90 s, 1 min 30 s or 1:30",
+      wrong: text("shared.form.duration"),
     }),
-  clock: (f) => input(f, { size: 8, read: parseHours, write: hours, wrong: "Enter a time of day, such as 14:30" }),
+  clock: (f) => input(f, { size: 8, read: parseHours, write: hours, wrong: text("shared.form.clock") }),
   hours: (f) =>
     input(f, {
       size: 10,
-      read: (text) => {
-        const ms = parseDuration(/^[\d.,]+$/.test(text) ? `${text} h` : text);
+      read: (typed) => {
+        const ms = parseDuration(/^[\d.,]+$/.test(typed) ? `${typed} h` : typed);
         return ms / 3600000;
       },
       write: (h) => duration(Math.round(h * 3600000)),
-      wrong: "Enter a length, such as 8 h or 7 h 30 min",
+      wrong: text("shared.form.hours"),
     }),
   hour: (f) =>
     select(
@@ -194,7 +198,7 @@ const controls = {
         e.target.setCustomValidity("");
         f.change(e.target.value.trim() === "" ? null : JSON.parse(e.target.value));
       } catch {
-        e.target.setCustomValidity("This is not JSON");
+        e.target.setCustomValidity(text("shared.form.json"));
         e.target.reportValidity();
       }
     }}></textarea>`,
