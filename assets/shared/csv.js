@@ -1,5 +1,7 @@
 // Tables as text: RFC 4180, as spreadsheets write and read it.
 
+import { text } from "./words.js";
+
 /** TableError says what is wrong with a file as a whole, or with a row of it (from 1; 0: none in particular). */
 export class TableError extends Error {
   constructor(message, row = 0) {
@@ -23,32 +25,29 @@ export function separatorOf(text) {
 }
 
 /** readTable gives the rows of a text: arrays of cells. A quote that is not closed, or stands where none may, is a TableError. */
-export function readTable(text, separator = separatorOf(text)) {
+export function readTable(source, separator = separatorOf(source)) {
   const plain = new RegExp(`[^"\\r\\n${separator === "\t" ? "\\t" : separator}]*`, "y"),
     quoted = /"((?:[^"]|"")*)"/y;
   const rows = [];
   let row = [],
-    at = text.startsWith("\ufeff") ? 1 : 0;
-  while (at < text.length || row.length > 0) {
-    const form = text[at] === '"' ? quoted : plain;
+    at = source.startsWith("\ufeff") ? 1 : 0;
+  while (at < source.length || row.length > 0) {
+    const form = source[at] === '"' ? quoted : plain;
     form.lastIndex = at;
-    const match = form.exec(text),
+    const match = form.exec(source),
       number = rows.length + 1;
-    if (!match) throw new TableError('a quote (") is opened and never closed', number);
+    if (!match) throw new TableError(text("shared.csv.open"), number);
     row.push(form === quoted ? match[1].replaceAll('""', '"') : match[0]);
     at = form.lastIndex;
-    const next = text[at];
+    const next = source[at];
     if (next === separator) {
       at++;
-      if (at === text.length) row.push("");
+      if (at === source.length) row.push("");
       else continue;
     } else if (next !== undefined && next !== "\r" && next !== "\n") {
-      throw new TableError(
-        'a quote (") stands inside a cell: put the cell in quotes, and write each quote in it twice',
-        number,
-      );
+      throw new TableError(text("shared.csv.quote"), number);
     }
-    at += text.startsWith("\r\n", at) ? 2 : 1;
+    at += source.startsWith("\r\n", at) ? 2 : 1;
     rows.push(row);
     row = [];
   }
@@ -72,18 +71,15 @@ const most = 32 << 20;
 
 /** readText gives the text of a file, which must be UTF-8. */
 export async function readText(file) {
-  if (file.size > most)
-    throw new TableError(`the file has ${Math.ceil(file.size / (1 << 20))} MiB; at most 32 MiB are read`);
+  if (file.size > most) throw new TableError(text("shared.csv.large", { size: Math.ceil(file.size / (1 << 20)) }));
   const bytes = new Uint8Array(await file.arrayBuffer()),
     [a, b] = bytes;
-  if ((a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff))
-    throw new TableError("the file is UTF-16 (“Unicode text”); save it as “CSV UTF-8”");
-  if (a === 0x50 && b === 0x4b)
-    throw new TableError("the file is a workbook or a ZIP archive; save the sheet as “CSV UTF-8”");
-  if (bytes.includes(0)) throw new TableError("the file is no text, or not UTF-8; save it as “CSV UTF-8”");
+  if ((a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff)) throw new TableError(text("shared.csv.utf16"));
+  if (a === 0x50 && b === 0x4b) throw new TableError(text("shared.csv.zip"));
+  if (bytes.includes(0)) throw new TableError(text("shared.csv.binary"));
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw new TableError("the file is not UTF-8; save it as “CSV UTF-8”, so that every letter stays what it is");
+    throw new TableError(text("shared.csv.encoding"));
   }
 }

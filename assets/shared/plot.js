@@ -6,6 +6,7 @@ import { directive } from "../vendor/lit-html/directive.js";
 import { harmless, writeTable } from "./csv.js";
 import { number, time } from "./format.js";
 import { style } from "./styles.js";
+import { text } from "./words.js";
 
 const library = new URL("../vendor/uplot/dist/uPlot.esm.js", import.meta.url);
 let uPlot = null;
@@ -193,9 +194,9 @@ export const figure = ({
   file = columns,
   note = nothing,
 }) => html`<figure class="card figure-card">
-  <figcaption class="spread"><h2>${title}</h2><button type="button" class="button small" @click=${() => saveTable(name, file, rows)}>CSV</button></figcaption>
+  <figcaption class="spread"><h2>${title}</h2><button type="button" class="button small" @click=${() => saveTable(name, file, rows)}>${text("shared.plot.csv")}</button></figcaption>
   ${note}${chart}
-  <details class="numbers"><summary>Table</summary>${whenOpen(
+  <details class="numbers"><summary>${text("shared.rows.table")}</summary>${whenOpen(
     () => html`<div class="table-wrap" tabindex="0" role="region" aria-label=${title}><table class="table"><thead><tr>${columns.map((c) => html`<th scope="col" class=${c.numeric ? "numeric" : ""}>${c.label}</th>`)}</tr></thead>
     <tbody>${rows.map((row) => html`<tr>${columns.map((c) => html`<td class=${c.numeric ? "numeric" : ""}><span dir="auto">${shown(c, row)}</span></td>`)}</tr>`)}</tbody></table></div>`,
     rows.length <= small,

@@ -15,10 +15,8 @@ const notYet = [
   "floor/schedules/",
   "floor/stops/",
   "shared/cells.js",
-  "shared/csv.js",
   "shared/explain/",
   "shared/format.js",
-  "shared/plot.js",
   "shared/shell.js",
   "shared/terms.js",
   "shared/workspace.js",
@@ -162,7 +160,20 @@ const code = new Set([
   "addEventListener",
   "createElement",
 ]);
-const codeToo = new Set(["fetch", "request", "Error", "Event", "text", "get", "has", "error", "info", "warn", "test"]);
+const codeToo = new Set([
+  "fetch",
+  "matchMedia",
+  "request",
+  "Error",
+  "Event",
+  "text",
+  "get",
+  "has",
+  "error",
+  "info",
+  "warn",
+  "test",
+]);
 const named = new Set(["class", "className", "name", "type", "id", "cache", "method", "font", "media", "schema"]); // properties that nobody reads
 
 /** unread reports whether a string is for programs: a name, a selector, a header, a class. */
