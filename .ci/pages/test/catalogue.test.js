@@ -132,6 +132,49 @@ test("scripts and pages use texts that are there, with their arguments, and no t
   );
 });
 
+/** bindsText reports whether a pattern, such as a parameter, declares the name text. */
+function bindsText(pattern) {
+  if (!pattern) return false;
+  switch (pattern.type) {
+    case "Identifier":
+      return pattern.name === "text";
+    case "AssignmentPattern":
+      return bindsText(pattern.left);
+    case "RestElement":
+      return bindsText(pattern.argument);
+    case "ArrayPattern":
+      return pattern.elements.some(bindsText);
+    case "ObjectPattern":
+      return pattern.properties.some((property) => bindsText(property.value ?? property.argument));
+  }
+  return false;
+}
+
+test("what is called as text is the catalogue's, and not a variable of that name", () => {
+  const found = [];
+  for (const [name, tree] of scripts) {
+    if (!takesTexts(tree)) continue;
+    walk(tree, (node, around) => {
+      if (node.type !== "CallExpression" || node.callee.name !== "text") return;
+      const hidden = around.some(
+        (outer) =>
+          outer.params?.some(bindsText) ||
+          bindsText(outer.param) ||
+          (Array.isArray(outer.body) ? outer.body : []).some(
+            (statement) =>
+              outer.type !== "Program" &&
+              (statement.type === "VariableDeclaration"
+                ? statement.declarations.some((one) => bindsText(one.id))
+                : statement.type === "FunctionDeclaration" && bindsText(statement.id)),
+          ) ||
+          (outer.type.startsWith("For") && (outer.init ?? outer.left)?.declarations?.some((one) => bindsText(one.id))),
+      );
+      if (hidden) found.push(`${name}:${node.loc.start.line}`);
+    });
+  }
+  assert.deepEqual(found, []);
+});
+
 // ---- texts outside of them
 
 const ours = /\b(opsmon)\b/g; // the product's name is the same in every language
