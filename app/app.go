@@ -165,7 +165,7 @@ func (a *App) newServices() (*services.Services, error) {
 // apiConfig returns the API's configuration.
 func (a *App) apiConfig() httpapi.Config {
 	api := httpapi.Config{
-		Accounts: a.services.Accounts, Auth: a.services.Auth, Signals: a.services.Signals, Connections: a.broker.Connections, Events: a.services.Events, Floor: a.services.Floor, Reports: a.services.Reports, Schedules: a.services.Schedules, Issues: a.services.Issues, Tasks: a.services.Tasks, Messages: a.services.Messages, MaxConnections: a.cfg.MaxConnections, Notes: a.services.Notes, Corrections: a.services.Corrections, Requests: a.services.Requests, Log: a.log, Version: BuildInfo().Version,
+		Accounts: a.services.Accounts, Auth: a.services.Auth, Signals: a.services.Signals, Connections: a.broker.Connections, Events: a.services.Events, Floor: a.services.Floor, Reports: a.services.Reports, Schedules: a.services.Schedules, Issues: a.services.Issues, Tasks: a.services.Tasks, Messages: a.services.Messages, MaxConnections: a.cfg.MaxConnections, Notes: a.services.Notes, Corrections: a.services.Corrections, Requests: a.services.Requests, Log: a.log,
 		Ready: a.ready, Audit: a.auditList, Bootstrap: a.bootstrap, SetupCode: a.setup.get, Check: a.Check,
 		BaseURL: a.base.get, Secure: a.cfg.Secure(), PublicURL: a.cfg.URL, Gate: &a.gate, Gauges: a.gauges,
 		Status: func() appliance.Status { return statusOf(a.cfg, a) }, Appliance: a.appliance, ChangeBackups: a.changeBackups,

@@ -94,7 +94,7 @@ func NewHost(cfg config.Settings, log *slog.Logger) (*Host, error) {
 	h.away.Store(&errStarting)
 	h.backup.Store(&cfg.Backup)
 	h.restores.ctx, h.restores.end = context.WithCancel(context.Background())
-	h.api = httpapi.New(httpapi.Config{Log: log, Version: BuildInfo().Version, Closed: h.why, Secure: cfg.Secure(), PublicURL: cfg.URL,
+	h.api = httpapi.New(httpapi.Config{Log: log, Closed: h.why, Secure: cfg.Secure(), PublicURL: cfg.URL,
 		Status: h.status, Compact: h.Compact, AcceptClock: h.AcceptClock, Backups: appliance.Backups{Scratch: cfg.DataDir}, Restorer: h})
 	h.web, err = web.New(web.Config{Dir: cfg.Assets, Demo: h.demo(), Version: BuildInfo().Version, Secure: cfg.Secure(), PublicURL: cfg.URL})
 	return h, err

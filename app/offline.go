@@ -16,7 +16,7 @@ import (
 // /local/restore and /local/compact. All else gets 503. It must never be reachable from the network.
 func Offline(cfg config.Settings, log *slog.Logger) http.Handler {
 	return httpapi.New(httpapi.Config{
-		Log: log, Version: BuildInfo().Version, Closed: func() error { return errOffline }, Restorer: offline{cfg},
+		Log: log, Closed: func() error { return errOffline }, Restorer: offline{cfg},
 		Backups: appliance.Backups{Scratch: cfg.DataDir},
 		Compact: func(ctx context.Context) (appliance.Compacted, error) {
 			r, err := Compact(ctx, cfg, log)

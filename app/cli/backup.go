@@ -259,13 +259,9 @@ if its passphrase is given. With --settings only the app.yaml in the backup is w
 			}
 			if settings {
 				text, err := backup.ReadSettings(cmd.Context(), args[0], secret)
-				if err == nil && text == nil {
-					err = fmt.Errorf("%s has no app.yaml", args[0])
+				if err == nil {
+					_, err = e.stdout.Write(text)
 				}
-				if err != nil {
-					return err
-				}
-				_, err = e.stdout.Write(text)
 				return err
 			}
 			m, err := backup.Inspect(args[0], secret)

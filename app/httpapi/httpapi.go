@@ -52,7 +52,6 @@ type Config struct {
 	// Connections returns the number of open MQTT connections of a device by its ID; nil: no MQTT.
 	Connections func(deviceID string) int
 	Log         *slog.Logger
-	Version     string
 
 	// MaxConnections is the server's limit of connections. Event streams use at most half of them. 0: event streams are
 	// only limited by their own maximum.
@@ -62,7 +61,7 @@ type Config struct {
 	Known func(net.Conn)
 
 	// Closed, if set, returns why there is no store. Only operations that need none are then answered, and of the other
-	// fields only Log, Version, Restorer, Backups.Scratch, Secure and Status are used.
+	// fields only Log, Restorer, Backups.Scratch, Secure and Status are used.
 	Closed func() error
 	// Gate is locked for reading by each operation that needs the store. TryRLock fails while the store is being
 	// closed. nil: always open.
@@ -134,7 +133,7 @@ func newAPI(cfg Config, more ...rest.Route) *API {
 		},
 	})
 	configuration := &configuration.API{
-		Accounts: cfg.Accounts, Auth: cfg.Auth, Floor: cfg.Floor, Audit: cfg.Audit, Bootstrap: cfg.Bootstrap, SetupCode: cfg.SetupCode,
+		Accounts: cfg.Accounts, Floor: cfg.Floor, Audit: cfg.Audit, Bootstrap: cfg.Bootstrap, SetupCode: cfg.SetupCode,
 	}
 	access := &access.API{Accounts: cfg.Accounts, Auth: cfg.Auth, BaseURL: cfg.BaseURL}
 	figures := &figures.API{

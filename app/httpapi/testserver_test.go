@@ -156,7 +156,7 @@ func newServer(t testing.TB, o options) *server {
 			HandOver: func(string) error { return nil },
 		},
 		Signals: s.Signals, Events: s.Events, Floor: s.Floor, Reports: s.Reports, Schedules: s.Schedules, Issues: s.Issues, Tasks: s.Tasks,
-		Messages: s.Messages, Notes: s.Notes, Accounts: s.Accounts, Auth: s.Auth, Log: log, Version: "test", PublicURL: o.public, Secure: o.secure,
+		Messages: s.Messages, Notes: s.Notes, Accounts: s.Accounts, Auth: s.Auth, Log: log, PublicURL: o.public, Secure: o.secure,
 		Requests: s.Requests, Corrections: s.Corrections,
 		Ready: func() error { return s.ready() }, Audit: s.listAudit, Bootstrap: s.bootstrap,
 		SetupCode:     func() string { return s.setupCode },

@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"filippo.io/age"
 
@@ -395,22 +394,23 @@ func inspect(path, passphrase string) (Manifest, error) {
 	return o.manifest, o.misfit
 }
 
-// ReadSettings verifies a backup and returns the text of its app.yaml; nil: it has none. Errors: as of Verify.
-func ReadSettings(ctx context.Context, path, passphrase string) (text []byte, err error) {
-	var b bytes.Buffer
-	m, err := readAll(ctx, path, passphrase, func(e Entry) (sink, error) {
+// ReadSettings verifies a backup and returns the text of its app.yaml. Errors: those of Verify; it has none.
+func ReadSettings(ctx context.Context, path, passphrase string) ([]byte, error) {
+	var text *bytes.Buffer
+	_, err := readAll(ctx, path, passphrase, func(e Entry) (sink, error) {
 		if e.Name == settingsName {
-			return textSink{&b}, nil
+			text = new(bytes.Buffer)
+			return textSink{text}, nil
 		}
 		return discard{}, nil
 	}, nil)
+	if err == nil && text == nil {
+		err = &Error{Part: settingsName, Err: errors.New("the backup has none")}
+	}
 	if err != nil {
 		return nil, during("read "+path, err)
 	}
-	if !slices.ContainsFunc(m.Entries, func(e Entry) bool { return e.Name == settingsName }) {
-		return nil, nil
-	}
-	return append([]byte{}, b.Bytes()...), nil
+	return text.Bytes(), nil
 }
 
 // textSink collects an entry's content.

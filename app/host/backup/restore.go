@@ -118,7 +118,10 @@ func (p *Prepared) unpack(ctx context.Context) error {
 		return err
 	}
 	p.cfg.step("unpacked")
-	if err := errors.Join(p.checkSettings(), p.adapt(store)); err != nil {
+	if err := p.checkSettings(); err != nil { // before the migrations, which take long
+		return err
+	}
+	if err := p.adapt(store); err != nil {
 		return err
 	}
 	p.cfg.step("adapted")

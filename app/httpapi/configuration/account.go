@@ -20,7 +20,6 @@ import (
 // API has the services of these operations.
 type API struct {
 	Accounts *account.Service
-	Auth     *auth.Service
 	Floor    *floor.Floor
 	// Audit returns audit records of an account, newest first, in pages.
 	Audit func(accountID string, q audit.Query) (audit.Page, error)
