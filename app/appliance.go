@@ -102,7 +102,7 @@ func (a *App) warnings(st appliance.Status) []appliance.Warning {
 		}
 	}
 	if st.Store != nil && st.Store.Full {
-		add("storeFull", appliance.SeverityProblem, "The disk is full: nothing can be saved until there is room.", "Make room on the disk of "+a.cfg.DataDir+"; what is refused now goes on by itself then.")
+		add("storeFull", appliance.SeverityProblem, "The disk is full: nothing can be saved until there is room.", "Free space on the disk of "+a.cfg.DataDir+"; the service then accepts writes again automatically.")
 	}
 	if hours := a.clockDoubt(); hours > 0 {
 		add("clockDoubted", appliance.SeverityWarning, fmt.Sprintf("The clock went ahead by more than a day, or the service was off for so long: nothing is removed for its age for the next %d hours.", hours), "See that the machine's clock is right.")
@@ -111,7 +111,7 @@ func (a *App) warnings(st appliance.Status) []appliance.Warning {
 		add("deviceClocks", appliance.SeverityWarning, fmt.Sprintf("The clock of %d sending devices is more than two minutes ahead; the time of arrival was taken instead.", n), "Set those devices' clocks; the list of devices names them.")
 	}
 	if !a.scheduled() {
-		add("noSchedule", appliance.SeverityWarning, "No backups are made by themselves.", "Choose every how many days one is to be made.")
+		add("noSchedule", appliance.SeverityWarning, "No backups are scheduled.", "Set the number of days from one backup to the next.")
 	}
 	if a.plant.client != nil && !a.plant.client.Stats().Connected {
 		add("plantBroker", appliance.SeverityProblem, "The plant's own MQTT broker is not connected, so nothing comes from it.", "See the log for why, and whether the broker runs.")

@@ -55,7 +55,7 @@ func (a *App) floorGauges() []rest.Gauge {
 		{Name: "app_floor_loading_accounts", Help: "Accounts whose stations are being read since the start.", Value: loading},
 	}
 	if oldest != 0 {
-		list = append(list, rest.Gauge{Name: "app_floor_kept_age_seconds", Help: "Age of what came of the signals and is kept; what is younger is computed again after a restart.", Value: float64(now-oldest) / 1000})
+		list = append(list, rest.Gauge{Name: "app_floor_kept_age_seconds", Help: "Age of the stored results; signals since then are processed again after a restart.", Value: float64(now-oldest) / 1000})
 	}
 	return list
 }

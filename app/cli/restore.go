@@ -32,7 +32,7 @@ func (e *env) restore() *cobra.Command {
 		Use: "restore FILE", Short: "Restore a backup, also while the service runs", Args: cobra.ExactArgs(1),
 		Long: `Verifies the backup, shows what is in it and what would be lost, asks, unless the data directory is empty, and replaces the
 store. A running service answers 503 for that moment and then continues with the restored store. The previous store is
-kept next to it, and comes back by itself when the service does not get ready. API keys stay valid; sessions, one-time
+kept next to it, and comes back automatically if the service does not become ready. API keys stay valid; sessions, one-time
 links and the pairing of tablets end.
 
 A backup whose app.yaml cannot be used on this computer is refused, and nothing is changed. With --without-settings it is

@@ -50,9 +50,9 @@ type RestoreResult struct {
 	App    string       `json:"app"`    // version of the program that made the backup
 	// Path of the previous store; empty if there was none.
 	Previous string `json:"previous"`
-	// What became of app.yaml: the backup has none; the backup's, whole; the one that was here, since the backup's
-	// lacks secrets; the backup's without its secrets, since none was here that can be used; the one that was here,
-	// since the backup's was left out on request.
+	// Outcome for app.yaml. absent: the backup has none. restored: the backup's replaces the present one. kept: the
+	// present one stays, because the backup's lacks secrets. redacted: the backup's without its secrets, because no
+	// usable one is present. left: the present one stays, because the backup's was left out on request.
 	Settings backup.Settings `json:"settings"`
 	// The settings changed. They take effect at the next start.
 	SettingsChanged     bool `json:"settingsChanged"`

@@ -154,7 +154,7 @@ type stationNow struct {
 	// Status as in GET /station; null if not known yet.
 	StatusCode     *string       `json:"statusCode"`
 	StatusAt       *instant.Time `json:"statusCodeUpdatedAt"` // start of the status
-	AlertMessage   *string       `json:"alertMessage"`        // the alert; null if there is none
+	AlertMessage   *string       `json:"alertMessage"`        // the alert; null: no alert
 	AlertExpiresAt *instant.Time `json:"alertExpiresAt"`      // when the alert expires; null if it does not
 }
 

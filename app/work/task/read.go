@@ -31,7 +31,7 @@ type View struct {
 	Order        *float64     `json:"order"`       // position in the list
 	ScheduleID   *string      `json:"scheduleId"`  // the schedule that made it due
 	AvailableAt  instant.Time `json:"availableAt"` // when it became available
-	// Deadline: the next time of the pattern, or the end of the schedule; null if there is none yet.
+	// Deadline: the next time of the pattern, or the end of the schedule; null if not known yet.
 	DeadlineAt  *instant.Time `json:"deadlineAt"`
 	StartedBy   *string       `json:"startedBy"`   // initials of who started the list
 	CompletedAt *instant.Time `json:"completedAt"` // null if that has not happened yet
