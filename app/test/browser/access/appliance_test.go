@@ -53,7 +53,7 @@ func TestTheApplianceAndTheOverview(t *testing.T) {
 		}
 	}
 	warned()
-	if got := webtest.Eval[string](tab, `[...document.querySelectorAll('[aria-label="Warnings"] > div')].find((e) => e.innerText.includes("No backups are made")).querySelector("a").pathname`); got != "/console/backups" {
+	if got := webtest.Eval[string](tab, `[...document.querySelectorAll('[aria-label="Warnings"] > div')].find((e) => e.innerText.includes("No backups are scheduled")).querySelector("a").pathname`); got != "/console/backups" {
 		t.Errorf("a warning of backups leads to %s", got)
 	}
 	looks(tab, "appliance", true)
